@@ -1,1 +1,29 @@
-"""Room under construction."""
+"""Kernels: radial functions on ℝ^d or on the unit sphere, their Gram matrices and their algebra."""
+
+from krein.kernels.base import Kernel, Sum
+from krein.kernels.euclidean import Cauchy, DeltaGaussian, Gaussian, Laplacian, Log, Matern, Multiquadric, ThinPlate
+from krein.kernels.parse import NAMED_KERNELS, kernel_name, parse_kernel
+from krein.kernels.radial import Radial
+from krein.kernels.sphere import NTK, ArcCosine, GeodesicGaussian, Sigmoid, SphericalPolynomial
+
+__all__ = [
+    "Kernel",
+    "Gaussian",
+    "Laplacian",
+    "Matern",
+    "Cauchy",
+    "DeltaGaussian",
+    "SphericalPolynomial",
+    "ArcCosine",
+    "NTK",
+    "Sigmoid",
+    "GeodesicGaussian",
+    "Multiquadric",
+    "Log",
+    "ThinPlate",
+    "Radial",
+    "Sum",
+    "NAMED_KERNELS",
+    "kernel_name",
+    "parse_kernel",
+]

@@ -1,0 +1,36 @@
+"""What is known about a radial function without computing: declared by a kernel, never guessed."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Facts:
+    r"""Analytic facts about a radial function :math:`k(z)`.
+
+    Parameters
+    ----------
+    bounded : bool, default=True
+        Whether :math:`k` is bounded on :math:`[0, \infty)`. The transform of a finite measure is.
+    edge_exponent : float or None, default=None
+        For a function on the sphere: the :math:`\alpha` in :math:`k(z) \sim c\,(2 - z)^\alpha` as
+        :math:`z \to 2`. It decides whether the extension by zero has finite mass: :math:`\alpha > (d-1)/2`
+        (Bochner--Riesz). A jump has :math:`\alpha = 0`; ``None`` means unknown.
+    edge_smoothness : float or None, default=None
+        Exponent of the first non-smooth term of :math:`k` at :math:`z = 2` seen from inside; ``math.inf``
+        where :math:`k` is analytic there. It limits every extension, whichever is chosen.
+    positive_on_spheres : bool or None, default=None
+        ``True`` where all Maclaurin coefficients in :math:`u = x \cdot x'` are non-negative, so that the
+        kernel is positive definite on the sphere of every dimension (Schoenberg 1942).
+    """
+
+    bounded: bool = True
+    edge_exponent: float | None = None
+    edge_smoothness: float | None = None
+    positive_on_spheres: bool | None = None
+
+
+UNKNOWN = Facts()
+SMOOTH_JUMP = Facts(edge_exponent=0.0, edge_smoothness=math.inf)

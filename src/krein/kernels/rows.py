@@ -1,0 +1,101 @@
+"""Rows of a data matrix: dense blocks of them, and rows of unit length."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+__all__ = ["as_rows", "dense_block", "row_blocks", "row_norms", "unit_rows"]
+
+_UNIT_TOLERANCE = 1e-3
+
+
+def as_rows(X: Any, name: str = "X") -> Any:
+    """Check that X is a finite real matrix (dense array or CSR); float32 stays, everything else becomes float64."""
+    if sp.issparse(X):
+        X = X.tocsr()
+        values = X.data
+    else:
+        X = np.asarray(X)
+        if X.ndim != 2:
+            raise ValueError(
+                f"{name} must be a matrix with one row per sample, got an array of shape {X.shape}; "
+                "use X.reshape(-1, 1) for a single column or X.reshape(1, -1) for a single row"
+            )
+        values = X
+    if np.iscomplexobj(values):
+        raise ValueError(f"{name} must be real, got dtype {values.dtype}; pass its real and imaginary parts as columns")
+    if values.dtype not in (np.float32, np.float64):
+        try:
+            X = X.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{name} must hold numbers, got dtype {values.dtype}: {error}") from error
+        values = X.data if sp.issparse(X) else X
+    if not np.isfinite(values).all():
+        raise ValueError(f"{name} contains NaN or infinity; impute or drop those rows first")
+    return X
+
+
+def row_blocks(n_rows: int, size: int) -> Iterator[slice]:
+    """Consecutive slices of at most `size` rows."""
+    for start in range(0, n_rows, size):
+        yield slice(start, min(start + size, n_rows))
+
+
+def dense_block(X: Any, rows: slice, dtype: Any = np.float64) -> np.ndarray:
+    """A dense copy-or-view of some rows, so that a sparse matrix is never densified whole."""
+    block = X[rows]
+    if sp.issparse(block):
+        block = block.toarray()
+    return np.asarray(block, dtype=dtype)
+
+
+def row_norms(X: Any) -> np.ndarray:
+    """Euclidean length of each row, in float64."""
+    if sp.issparse(X):
+        squares = np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
+        return np.sqrt(squares)
+    norms = np.empty(X.shape[0])
+    for rows in row_blocks(X.shape[0], max(1, 2**20 // max(1, X.shape[1]))):
+        block = dense_block(X, rows)
+        norms[rows] = np.sqrt(np.einsum("ij,ij->i", block, block))
+    return norms
+
+
+def unit_rows(X: Any, *, normalize: bool = True, name: str = "X") -> Any:
+    """Rows of unit length.
+
+    Parameters
+    ----------
+    X : array or CSR matrix of shape (n_samples, n_features)
+    normalize : bool, default=True
+        Divide each row by its length. If False, only check that the rows have unit length already.
+    name : str
+        What to call the matrix in an error message.
+
+    Returns
+    -------
+    array or CSR matrix of the same shape and dtype
+    """
+    norms = row_norms(X)
+    if not normalize:
+        off = np.flatnonzero(np.abs(norms - 1.0) > _UNIT_TOLERANCE)
+        if off.size:
+            raise ValueError(
+                f"row {off[0]} of {name} has length {norms[off[0]]:.6g}, but this kernel lives on the unit sphere and "
+                "was given normalize=False; use normalize=True or scale the rows to unit length"
+            )
+        return X
+    zero = np.flatnonzero(norms == 0.0)
+    if zero.size:
+        raise ValueError(
+            f"row {zero[0]} of {name} is zero ({zero.size} such row{'s' if zero.size > 1 else ''}) and has no direction, "
+            "but this kernel lives on the unit sphere; drop the row or shift the data"
+        )
+    scale = (1.0 / norms).astype(X.dtype)
+    if sp.issparse(X):
+        return sp.diags_array(scale).tocsr().astype(X.dtype) @ X
+    return X * scale[:, None]

@@ -1,0 +1,273 @@
+r"""Kernels on the unit sphere, written in the chord :math:`z = \|x - y\| \in [0, 2]`, :math:`u = x \cdot y = 1 - z^2/2`.
+
+Angles are taken from the chord, :math:`\theta = 2\,\mathrm{atan2}(z, \sqrt{4 - z^2})`, which keeps full accuracy at both
+ends; :math:`\arccos(u)` loses half the digits there.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any, final
+
+import numpy as np
+from scipy import special
+
+from krein.kernels.base import Domain, Kernel, positive_integer, positive_real, real
+from krein.kernels.facts import SMOOTH_JUMP, Facts
+
+__all__ = ["ArcCosine", "GeodesicGaussian", "NTK", "Sigmoid", "SphericalPolynomial"]
+
+
+@dataclass(frozen=True, repr=False)
+class _SphereKernel(Kernel):
+    normalize: bool = field(default=True, kw_only=True)
+
+    @property
+    def domain(self) -> Domain:
+        return "sphere"
+
+    @property
+    def scales_rows(self) -> bool:
+        return self.normalize
+
+
+def _chord(z: Any) -> np.ndarray:
+    z = np.asarray(z, dtype=np.float64)
+    if np.any(z > 2.0 + 1e-9):
+        raise ValueError(
+            f"distances on the unit sphere are at most 2, got {float(np.max(z)):.6g}; bring the rows to unit length"
+        )
+    return np.minimum(z, 2.0)
+
+
+def _angles(z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """θ and π − θ, each to full relative accuracy."""
+    other = np.sqrt((2.0 - z) * (2.0 + z))
+    return 2 * np.arctan2(z, other), 2 * np.arctan2(other, z)
+
+
+def _arc_cosine_0(z: np.ndarray) -> np.ndarray:
+    return _angles(z)[1] / np.pi
+
+
+def _arc_cosine_1(z: np.ndarray) -> np.ndarray:
+    theta, rest = _angles(z)
+    # Near the antipode sin θ + (π−θ)cos θ cancels to (π−θ)³/3, the same difference as near the pole.
+    return np.where(theta < 2.0, np.sin(theta) + rest * np.cos(theta), _sine_minus_angle_cosine(rest)) / np.pi
+
+
+def _sine_minus_angle_cosine(t: np.ndarray) -> np.ndarray:
+    """sin t − t cos t = t³/3 − t⁵/30 + t⁷/840 − …, by its series where the difference cancels."""
+    square = t * t
+    series = t * square * (1 / 3 - square * (1 / 30 - square * (1 / 840 - square * (1 / 45360 - square / 3991680))))
+    return np.where(t < 0.3, series, np.sin(t) - t * np.cos(t))
+
+
+def _next_chord(z: np.ndarray) -> np.ndarray:
+    """Chord z' between hidden-layer activations at chord z: 1 − z'²/2 = κ₁(1 − z²/2), without cancellation at 0."""
+    theta, _ = _angles(z)
+    gap = z * z / 2 - _sine_minus_angle_cosine(theta) / np.pi  # 1 − κ₁
+    return np.sqrt(2 * np.maximum(gap, 0.0))
+
+
+@final
+@dataclass(frozen=True, repr=False)
+class SphericalPolynomial(_SphereKernel):
+    r"""Polynomial kernel on unit vectors.
+
+    .. math:: k(z) = \left(1 - \frac{z^2}{a^2}\right)^p = \left(1 - \frac{2}{a^2} + \frac{2}{a^2} u\right)^p
+
+    Parameters
+    ----------
+    a : float, default=2.0
+        At least 2.
+    p : int, default=2
+        Degree, at least 1.
+    normalize : bool, default=True
+        Bring rows to unit length first; otherwise they must have it.
+
+    Notes
+    -----
+    Positive definite on the sphere (all coefficients in u are non-negative), but its extension by zero to
+    :math:`\mathbb{R}^d` is not, and has finite mass iff :math:`a = 2` and :math:`p > (d-1)/2`.
+
+    Examples
+    --------
+    >>> from krein.kernels import SphericalPolynomial
+    >>> SphericalPolynomial(a=2, p=2).radial([0.0, 1.0, 2.0])
+    array([1.    , 0.5625, 0.    ])
+    """
+
+    a: float = 2.0
+    p: int = 2
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "a", positive_real(self.a, "a"))
+        if self.a < 2.0:
+            raise ValueError(f"a must be at least 2, so that 1 - z²/a² ≥ 0 on the sphere, got {self.a}; use a=2")
+        object.__setattr__(self, "p", positive_integer(self.p, "p"))
+
+    def radial(self, z: Any) -> np.ndarray:
+        z = _chord(z)
+        return ((1.0 - z / self.a) * (1.0 + z / self.a)) ** self.p
+
+    @property
+    def facts(self) -> Facts:
+        exponent = float(self.p) if self.a == 2.0 else 0.0
+        return Facts(edge_exponent=exponent, edge_smoothness=math.inf, positive_on_spheres=True)
+
+    def fourier_density(self, r: np.ndarray, dim: int) -> np.ndarray:
+        r"""The paper's Eq. (5) with the Jacobian :math:`r^{d-1}` and the constant :math:`2^{1-d/2}/\Gamma(d/2)`."""
+        r = np.asarray(r, dtype=np.float64)
+        positive = np.maximum(r, 1e-300)
+        half, total = dim / 2, np.zeros_like(positive)
+        for i in range(self.p + 1):
+            inner = (1 - 4 / self.a**2) ** (self.p - i)
+            if inner == 0.0:
+                continue
+            log = (1 - half) * math.log(2) - special.gammaln(half) + (dim - 1) * np.log(positive)
+            log = log + special.gammaln(self.p + 1) - special.gammaln(self.p - i + 1) + i * math.log(2 / self.a**2)
+            log = log + (half + i) * np.log(2 / positive)
+            bessel = special.jv(half + i, 2 * positive)
+            with np.errstate(divide="ignore"):  # where the Bessel function underflows, so does the product
+                total += inner * np.sign(bessel) * np.exp(log + np.log(np.abs(bessel)))
+        return total
+
+
+@final
+@dataclass(frozen=True, repr=False)
+class ArcCosine(_SphereKernel):
+    r"""Arc-cosine kernel of Cho and Saul on unit vectors, normalised to :math:`k(0) = 1`.
+
+    .. math:: \kappa_0 = 1 - \theta/\pi, \qquad \kappa_1 = [\sin\theta + (\pi - \theta)\cos\theta]/\pi
+
+    Parameters
+    ----------
+    order : {0, 1}, default=0
+    normalize : bool, default=True
+        Bring rows to unit length first; otherwise they must have it.
+
+    Notes
+    -----
+    The paper's Appendix E.2 prints only the second term of
+    :math:`\kappa_1(z) = [(1 - z^2/2)\arccos(z^2/2 - 1) + (z/2)\sqrt{4 - z^2}]/\pi`; this is the whole kernel.
+    """
+
+    order: int = 0
+
+    def __post_init__(self) -> None:
+        if positive_integer(self.order, "order", least=0) > 1:
+            raise ValueError(f"order must be 0 or 1, got {self.order}")
+
+    def radial(self, z: Any) -> np.ndarray:
+        z = _chord(z)
+        return _arc_cosine_0(z) if self.order == 0 else _arc_cosine_1(z)
+
+    @property
+    def facts(self) -> Facts:
+        # π − θ ~ √(2(2−z))·… at the antipode; κ₀ is linear in it and κ₁ cubic.
+        exponent = 0.5 + self.order
+        return Facts(edge_exponent=exponent, edge_smoothness=exponent, positive_on_spheres=True)
+
+
+@final
+@dataclass(frozen=True, repr=False)
+class NTK(_SphereKernel):
+    r"""Neural tangent kernel of a ReLU network on unit vectors.
+
+    .. math:: \Theta^{l} = \Theta^{l-1}\,\kappa_0(\Sigma^{l-1}) + \Sigma^{l}, \qquad \Sigma^{l} = \kappa_1(\Sigma^{l-1}),
+              \qquad \Theta^{0} = \Sigma^{0} = u
+
+    Parameters
+    ----------
+    depth : int, default=1
+        Number of hidden layers; 1 is the paper's two-layer network, :math:`u\kappa_0 + \kappa_1`, with :math:`k(0) = 2`.
+    normalize : bool, default=True
+        Bring rows to unit length first; otherwise they must have it.
+    """
+
+    depth: int = 1
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "depth", positive_integer(self.depth, "depth"))
+
+    def radial(self, z: Any) -> np.ndarray:
+        chord = _chord(z)
+        tangent = 1.0 - chord * chord / 2
+        for _ in range(self.depth):
+            tangent = tangent * _arc_cosine_0(chord) + _arc_cosine_1(chord)
+            chord = _next_chord(chord)
+        return tangent
+
+    @property
+    def facts(self) -> Facts:
+        # One layer ends at 0 like √(2−z); deeper ones end at a positive value, a jump once extended by zero.
+        return Facts(edge_exponent=0.5 if self.depth == 1 else 0.0, edge_smoothness=0.5, positive_on_spheres=True)
+
+
+@final
+@dataclass(frozen=True, repr=False)
+class Sigmoid(_SphereKernel):
+    r"""Hyperbolic tangent of the inner product of unit vectors; indefinite.
+
+    .. math:: k(z) = \tanh(a u + b)
+
+    Parameters
+    ----------
+    a, b : float, default=1.0 and -0.5
+        Slope and offset; ``a`` not zero.
+    normalize : bool, default=True
+        Bring rows to unit length first; otherwise they must have it.
+    """
+
+    a: float = 1.0
+    b: float = -0.5
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "a", real(self.a, "a"))
+        object.__setattr__(self, "b", real(self.b, "b"))
+        if self.a == 0.0:
+            raise ValueError("a must not be 0, because the kernel would be constant; use a=1.0")
+
+    def radial(self, z: Any) -> np.ndarray:
+        z = _chord(z)
+        return np.tanh(self.a * (1.0 - z * z / 2) + self.b)
+
+    @property
+    def facts(self) -> Facts:
+        return SMOOTH_JUMP if self.a != self.b else Facts(edge_exponent=1.0, edge_smoothness=math.inf)
+
+
+@final
+@dataclass(frozen=True, repr=False)
+class GeodesicGaussian(_SphereKernel):
+    r"""Gaussian of the angle between unit vectors; indefinite at some scales.
+
+    .. math:: k = e^{-\theta^2 / 2s^2}
+
+    Parameters
+    ----------
+    scale : float, default=1.0
+        Scale :math:`s > 0`, in radians.
+    normalize : bool, default=True
+        Bring rows to unit length first; otherwise they must have it.
+
+    References
+    ----------
+    .. [1] A. Feragen, F. Lauze and S. Hauberg. "Geodesic exponential kernels: when curvature and linearity conflict".
+       CVPR, 2015.
+    """
+
+    scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "scale", positive_real(self.scale, "scale"))
+
+    def radial(self, z: Any) -> np.ndarray:
+        theta, _ = _angles(_chord(z))
+        return np.exp(-0.5 * (theta / self.scale) ** 2)
+
+    @property
+    def facts(self) -> Facts:
+        return Facts(edge_exponent=0.0, edge_smoothness=0.5)

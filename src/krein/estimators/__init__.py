@@ -1,1 +1,1 @@
-"""Room under construction."""
+"""The scikit-learn layer: feature maps with a signature and the models that learn from them."""

@@ -1,0 +1,270 @@
+"""Compiled inner loops of the feature maps: projection, sine and cosine, Walsh–Hadamard butterflies.
+
+Importing this module imports numba, so it is imported on first use only, never by ``import krein``. All kernels live in
+one file because numba's disk cache looks at the time stamp of the file a function is written in and of no other.
+
+Every kernel releases the GIL, holds no state and writes only the rows it is given: threads are the caller's business
+(:mod:`krein.features._blocks`), which keeps us clear of numba's own thread pool, one layer of which may not be entered
+from two Python threads at once. Each output element is computed by the same sequence of operations wherever its row
+stands, because incomplete groups of rows are padded with zeros and not handled by another loop; results therefore do
+not depend on how rows are cut into blocks.
+"""
+
+import math
+
+import llvmlite.binding as llvm
+import numpy as np
+from llvmlite import ir
+from numba import njit, types
+from numba.core import cgutils
+from numba.extending import intrinsic, overload
+
+# Contraction to fused multiply–add and ignoring the sign of zero cannot harm the range reduction below; reassociation
+# would.
+_FASTMATH = {"contract", "nsz"}
+_OPTIONS = {"nogil": True, "cache": True, "fastmath": _FASTMATH, "error_model": "numpy"}
+
+
+# --- projection -------------------------------------------------------------------------------------------------------
+
+
+def _register_tile() -> tuple[int, int]:
+    """Bytes of a vector register and rows of the register tile; three vectors wide, the tile fits the register file."""
+    features = llvm.get_host_cpu_features()
+    if features.get("avx512f"):
+        return 64, 8
+    if features.get("avx"):
+        return 32, 4
+    return 16, 4
+
+
+_VECTOR_BYTES, TILE_ROWS = _register_tile()
+_TILE_VECTORS = 3
+_TILE_BYTES = _TILE_VECTORS * _VECTOR_BYTES
+
+
+def tile_columns(dtype: np.dtype) -> int:
+    """Frequencies per register tile."""
+    return _TILE_BYTES // dtype.itemsize
+
+
+@intrinsic
+def _project_tile(typingctx, x, x_at, w, w_at, depth, t, t_at, t_stride):
+    """``t[r, c] = sum_k x[k, r] w[k, c]`` for one register tile of packed rows and packed frequencies.
+
+    Written as explicit vectors because the loop vectoriser keeps the sums in memory, five times slower. The sum runs
+    over k in order, one multiply–add each. The width is a hint: LLVM splits vectors that the target does not have.
+    """
+    scalar = t.dtype
+    lanes = _VECTOR_BYTES // (scalar.bitwidth // 8)
+    alignment = scalar.bitwidth // 8
+    signature = types.void(x, types.intp, w, types.intp, types.intp, t, types.intp, types.intp)
+
+    def codegen(context, builder, signature, args):
+        x_, x_at_, w_, w_at_, depth_, t_, t_at_, t_stride_ = args
+        from numba.np.arrayobj import make_array
+
+        def pointer(type_, value, offset):
+            return builder.gep(make_array(type_)(context, builder, value).data, [offset])
+
+        xs = pointer(signature.args[0], x_, x_at_)
+        ws = pointer(signature.args[2], w_, w_at_)
+        ts = pointer(signature.args[5], t_, t_at_)
+        integer, index = ir.IntType(64), ir.IntType(32)
+        vector = ir.VectorType(context.get_value_type(scalar), lanes)
+        nothing = ir.Constant(vector, ir.Undefined)
+        everywhere = ir.Constant(ir.VectorType(index, lanes), [0] * lanes)
+        tile = [(r, v) for r in range(TILE_ROWS) for v in range(_TILE_VECTORS)]
+
+        sums = {rv: cgutils.alloca_once_value(builder, ir.Constant(vector, [0.0] * lanes)) for rv in tile}
+        for rv in tile:  # the slots live in the entry block: reset them on every call
+            builder.store(ir.Constant(vector, [0.0] * lanes), sums[rv])
+        with cgutils.for_range(builder, depth_) as loop:
+            x_row = builder.gep(xs, [builder.mul(loop.index, integer(TILE_ROWS))])
+            w_row = builder.gep(ws, [builder.mul(loop.index, integer(_TILE_VECTORS * lanes))])
+            columns = [
+                builder.load(
+                    builder.bitcast(builder.gep(w_row, [integer(v * lanes)]), vector.as_pointer()), align=alignment
+                )
+                for v in range(_TILE_VECTORS)
+            ]
+            for r in range(TILE_ROWS):
+                entry = builder.insert_element(nothing, builder.load(builder.gep(x_row, [integer(r)])), index(0))
+                row = builder.shuffle_vector(entry, nothing, everywhere)
+                for v in range(_TILE_VECTORS):
+                    product = builder.fmul(row, columns[v], flags=("contract",))
+                    builder.store(builder.fadd(builder.load(sums[r, v]), product, flags=("contract",)), sums[r, v])
+        for r, v in tile:
+            at = builder.add(builder.mul(t_stride_, integer(r)), integer(v * lanes))
+            builder.store(
+                builder.load(sums[r, v]),
+                builder.bitcast(builder.gep(ts, [at]), vector.as_pointer()),
+                align=alignment,
+            )
+        return context.get_dummy_value()
+
+    return signature, codegen
+
+
+# --- sine and cosine --------------------------------------------------------------------------------------------------
+#
+# t = q π + r with q an integer and |r| ≤ π/2, so that cos t = (−1)^q cos r and sin t = (−1)^q sin r: one sign for both,
+# no exchange of the two as with quarter turns, and the sign goes into the amplitude. Adding 1.5·2^(mantissa bits) rounds
+# to the nearest integer and leaves the parity of q in the lowest bit of the sum. π is split so that q times all parts
+# but the last is exact with or without fused multiply–add, for |t| up to the limit below.
+# The polynomials sin r = r + r z S(z), cos r = 1 + z C(z), z = r², are minimax on |r| ≤ π/2 (and 0.1 % or 0.01 % beyond, for
+# the rounding of q): Remez exchange in 50 digits, coefficients rounded one after the other from the lowest and the rest fitted again.
+# Largest error of the polynomials: 6e-9 r and 5e-10 in single, 3e-19 r and 5e-18 in double precision.
+
+
+def argument_limit(dtype: np.dtype) -> float:
+    """The largest argument that the vectorised loop reduces; larger ones go to libm, one by one."""
+    return 2.0**14 if dtype.itemsize == 4 else 2.0**22
+
+
+def _trig_row(t, amplitudes, cosines, sines):
+    """``cosines[j], sines[j] = a[j] cos t[j], a[j] sin t[j]`` for |t| up to the limit; vectorised."""
+
+
+@overload(_trig_row, jit_options={"fastmath": _FASTMATH, "error_model": "numpy"})
+def _overload_trig_row(t, amplitudes, cosines, sines):
+    return _trig_row_single if t.dtype == types.float32 else _trig_row_double
+
+
+def _trig_row_single(t, amplitudes, cosines, sines):
+    magic, turns, one = np.float32(12582912.0), np.float32(1 / math.pi), np.float32(1.0)
+    pi1, pi2, pi3 = np.float32(3.140625), np.float32(0.0009675025939941406), np.float32(1.5099580252808664e-07)
+    s0, s1 = np.float32(-0.16666659712791443), np.float32(0.00833306647837162)
+    s2, s3 = np.float32(-0.00019809383957181126), np.float32(2.604872634037747e-06)
+    c0, c1, c2 = np.float32(-0.5), np.float32(0.041666656732559204), np.float32(-0.001388858538120985)
+    c3, c4 = np.float32(2.4770177333266474e-05), np.float32(-2.620893155835802e-07)
+    top = np.uint32(31)
+    for j in range(len(t)):
+        shifted = t[j] * turns + magic
+        q = shifted - magic
+        flip = np.uint32(np.float32(shifted).view(np.uint32) << top)
+        a = np.uint32(np.float32(amplitudes[j]).view(np.uint32) ^ flip).view(np.float32)
+        r = ((t[j] - q * pi1) - q * pi2) - q * pi3
+        z = r * r
+        sine = r + (r * z) * (s0 + z * (s1 + z * (s2 + z * s3)))
+        cosine = one + z * (c0 + z * (c1 + z * (c2 + z * (c3 + z * c4))))
+        cosines[j] = a * cosine
+        sines[j] = a * sine
+
+
+def _trig_row_double(t, amplitudes, cosines, sines):
+    magic, turns = 6755399441055744.0, 1 / math.pi
+    pi1, pi2 = 3.1415926534682512, 1.2154201013012384e-10
+    s0, s1, s2, s3 = -0.16666666666666666, 0.008333333333333212, -0.00019841269841215257, 2.755731921212823e-06
+    s4, s5, s6, s7 = -2.505210695940366e-08, 1.6058943840952372e-10, -7.643093260665441e-13, 2.722184747859127e-15
+    c0, c1, c2, c3 = -0.49999999999999983, 0.04166666666666443, -0.0013888888888787315, 2.48015872793755e-05
+    c4, c5, c6, c7 = -2.755731654220635e-07, 2.0876568452743027e-09, -1.1463054989716664e-11, 4.610433747947148e-14
+    top = np.uint64(63)
+    for j in range(len(t)):
+        shifted = t[j] * turns + magic
+        q = shifted - magic
+        flip = np.float64(shifted).view(np.uint64) << top
+        a = np.uint64(np.float64(amplitudes[j]).view(np.uint64) ^ flip).view(np.float64)
+        r = (t[j] - q * pi1) - q * pi2
+        z = r * r
+        sine = r + (r * z) * (s0 + z * (s1 + z * (s2 + z * (s3 + z * (s4 + z * (s5 + z * (s6 + z * s7)))))))
+        cosine = 1.0 + z * (c0 + z * (c1 + z * (c2 + z * (c3 + z * (c4 + z * (c5 + z * (c6 + z * c7)))))))
+        cosines[j] = a * cosine
+        sines[j] = a * sine
+
+
+@njit(**_OPTIONS)
+def _trig_row_careful(t, amplitudes, cosines, sines, limit):
+    """As :func:`_trig_row`, for any argument: what lies past the limit, NaN and infinity included, goes to libm."""
+    _trig_row(t, amplitudes, cosines, sines)
+    for j in range(len(t)):
+        if not abs(t[j]) <= limit:
+            wide = np.float64(t[j])
+            cosines[j] = amplitudes[j] * math.cos(wide)
+            sines[j] = amplitudes[j] * math.sin(wide)
+
+
+@njit(**_OPTIONS)
+def trig_rows(t, amplitudes, limit, out):
+    """The trigonometric map of given arguments, ``(n, s)`` to ``(n, 2 s)``; used where the projection is done already."""
+    s = t.shape[1]
+    for i in range(t.shape[0]):
+        _trig_row_careful(t[i], amplitudes, out[i, :s], out[i, s:], limit)
+
+
+# --- feature maps of a block of rows ----------------------------------------------------------------------------------
+#
+# ``out`` is the output as one flat array: the row i of the block starts at ``start + i * stride`` and its sines lie
+# ``gap`` after its cosines. ``reach`` bounds the norms of the frequencies, so that a row x with ‖x‖ · reach ≤ limit is known to
+# need no careful loop (Cauchy–Schwarz) and pays nothing for the check.
+
+
+@njit(**_OPTIONS)
+def dense_block(x, packed, amplitudes, reach, limit, out, start, stride, gap, rows_packed, tile):
+    """Trigonometric features of the rows of a C-contiguous x ``(m, d)``; ``packed`` as by ``pack_frequencies``.
+
+    ``rows_packed`` is scratch for some groups of ``TILE_ROWS`` packed rows, ``tile`` scratch of shape ``(TILE_ROWS, width)``
+    with a width that is a multiple of the packed panels' width.
+    """
+    n, d = x.shape
+    s = len(amplitudes)
+    columns = packed.shape[2]
+    width = tile.shape[1]
+    arguments = tile.reshape(-1)
+    frequencies = packed.reshape(-1)
+    groups_at_once = max(1, len(rows_packed) // max(1, d * TILE_ROWS))
+    near = np.empty(groups_at_once * TILE_ROWS, np.bool_)
+    for i0 in range(0, n, groups_at_once * TILE_ROWS):
+        m = min(groups_at_once * TILE_ROWS, n - i0)
+        groups = (m + TILE_ROWS - 1) // TILE_ROWS
+        for g in range(groups):
+            for r in range(TILE_ROWS):
+                i = i0 + g * TILE_ROWS + r
+                at = g * d * TILE_ROWS + r
+                if i < n:
+                    near[i - i0] = _norm(x[i]) * reach <= limit
+                    for k in range(d):
+                        rows_packed[at + k * TILE_ROWS] = x[i, k]
+                else:
+                    for k in range(d):
+                        rows_packed[at + k * TILE_ROWS] = 0
+        for j0 in range(0, s, width):
+            wide = min(width, s - j0)
+            a = amplitudes[j0 : j0 + wide]
+            for g in range(groups):
+                for j in range(0, wide, columns):
+                    _project_tile(
+                        rows_packed, g * d * TILE_ROWS, frequencies, (j0 + j) * d, d, arguments, j, width
+                    )
+                for r in range(min(TILE_ROWS, m - g * TILE_ROWS)):
+                    i = i0 + g * TILE_ROWS + r
+                    c = start + i * stride + j0
+                    t, cosines, sines = tile[r, :wide], out[c : c + wide], out[c + gap : c + gap + wide]
+                    if near[i - i0]:
+                        _trig_row(t, a, cosines, sines)
+                    else:
+                        _trig_row_careful(t, a, cosines, sines, limit)
+
+
+@njit(**{**_OPTIONS, "fastmath": {"contract", "reassoc"}})
+def _norm(x):
+    total = 0.0
+    for k in range(len(x)):
+        total += np.float64(x[k]) * np.float64(x[k])
+    return math.sqrt(total)
+
+
+@njit(**_OPTIONS)
+def csr_block(indptr, indices, data, transposed, amplitudes, limit, out, start, stride, gap, tile):
+    """Trigonometric features of CSR rows; ``transposed`` is ``(d, s)``, its rows the coordinates of the frequencies."""
+    s = len(amplitudes)
+    t = tile[:s]
+    for i in range(len(indptr) - 1):
+        for j in range(s):
+            t[j] = 0
+        for at in range(indptr[i], indptr[i + 1]):
+            value, w = data[at], transposed[indices[at]]
+            for j in range(s):
+                t[j] += value * w[j]
+        c = start + i * stride
+        _trig_row_careful(t, amplitudes, out[c : c + s], out[c + gap : c + gap + s], limit)

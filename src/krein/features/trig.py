@@ -1,0 +1,217 @@
+r"""The one hot loop of the library: projections of the rows, their cosines and sines, in one pass.
+
+.. math:: x \mapsto \bigl[a_j \cos(\omega_j \cdot x)\bigr]_{j<s},\ \bigl[a_j \sin(\omega_j \cdot x)\bigr]_{j<s}
+
+The arguments :math:`\omega_j \cdot x` never leave the cache: blocks of rows are projected into a small tile, and the
+tile's cosines and sines are written straight to their place in the output.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import ModuleType
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import ArrayLike
+
+from krein.features._blocks import (
+    SCRATCH_BYTES,
+    Backend,
+    FloatArray,
+    Work,
+    aligned_empty,
+    check_output,
+    compiled_kernels,
+    flat_output,
+    in_c_order,
+    map_through_buffer,
+    plain_rows,
+    rows_per_block,
+    share_rows,
+    thread_count,
+)
+
+__all__ = ["trig_map"]
+
+_PANEL_BYTES = 1 << 24  # frequencies that are packed at once, whatever their number
+_TRIG_WORK = 32  # multiply–adds that a sine and a cosine are worth
+
+
+def trig_map(
+    X: ArrayLike | scipy.sparse.sparray | scipy.sparse.spmatrix,
+    frequencies: FloatArray,
+    amplitudes: FloatArray,
+    out: FloatArray,
+    *,
+    n_threads: int | None = None,
+    backend: Backend = "auto",
+) -> FloatArray:
+    r"""Trigonometric features, written to ``out``.
+
+    .. math:: \bigl[a_j \cos(\omega_j \cdot x)\bigr]_{j<s},\ \bigl[a_j \sin(\omega_j \cdot x)\bigr]_{j<s}
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n_samples, n_features)
+        The rows, in any memory layout. Blocks of rows are converted to the type of ``out`` where needed; sparse rows are
+        never made dense.
+    frequencies : ndarray of shape (n_frequencies, n_features)
+        The frequencies :math:`\omega_j`, of the type of ``out``.
+    amplitudes : ndarray of shape (n_frequencies,)
+        The amplitudes :math:`a_j`, of the type of ``out`` and of either sign.
+    out : ndarray of shape (n_samples, 2 * n_frequencies), float32 or float64
+        Receives the cosines in its first half and the sines in its second, both in the order of the frequencies. May be
+        a slice of columns of a larger array.
+    n_threads : int, optional
+        As many threads share the rows; by default as many as numba would use.
+    backend : {"auto", "numba", "numpy"}, default="auto"
+        ``"auto"`` is numba where it can be imported, and numpy where not.
+
+    Returns
+    -------
+    out : ndarray of shape (n_samples, 2 * n_frequencies)
+        The array that was passed in.
+
+    Notes
+    -----
+    Cosine and sine are within 2 ulp (of 1) of those of the computed argument; rounding in the projection adds to that in
+    proportion to the argument. NaN and infinities give NaN in their own row only.
+
+    With numba the features of a row do not depend on the other rows, on the blocks or on the number of threads, to the
+    last bit. Safe to be called from several threads at once. Memory besides ``out``: at most 32 MiB, as long as sixteen
+    frequencies take less than that. Cost: :math:`O(n s d)`, or :math:`O(s)` per non-zero of sparse rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X, frequencies = np.array([[np.pi, 1.0]]), np.array([[1.0, 0.0], [0.5, 0.0]])
+    >>> trig_map(X, frequencies, np.array([1.0, 2.0]), np.empty((1, 4))).round(12) + 0.0
+    array([[-1.,  0.,  0.,  2.]])
+    """
+    rows = scipy.sparse.csr_array(X) if scipy.sparse.issparse(X) else np.asarray(X)
+    _check_map(rows.shape, frequencies, amplitudes, out)
+    if out.size == 0:
+        return out
+    kernels = compiled_kernels(backend)
+    if kernels is None:
+        return _numpy_map(rows, frequencies, amplitudes, out)
+    if not in_c_order(out):
+        return map_through_buffer(
+            lambda part, buffer: trig_map(rows[part], frequencies, amplitudes, buffer, n_threads=n_threads), out
+        )
+    (n, d), s = rows.shape, len(amplitudes)
+    threads = thread_count(n * s * (d + _TRIG_WORK), n_threads)
+    block = rows_per_block(n, (d + 2 * s) * out.itemsize, threads)
+    make_worker = _csr_worker if scipy.sparse.issparse(rows) else _dense_worker
+    panel = max(_PANEL_BYTES // (max(d, 1) * out.itemsize) // 16, 1) * 16
+    for first in range(0, s, panel):
+        part = slice(first, min(first + panel, s))
+        worker = make_worker(kernels, rows, frequencies[part], np.array(amplitudes[part]), out, first)
+        share_rows(worker, n, block, threads)
+    return out
+
+
+def _check_map(shape: tuple[int, ...], frequencies: FloatArray, amplitudes: FloatArray, out: FloatArray) -> None:
+    """Refuse arrays that do not fit each other."""
+    if len(shape) != 2:
+        raise ValueError(f"X must have two dimensions, got shape {shape}; a single row is X.reshape(1, -1)")
+    (n, d), s = shape, len(amplitudes)
+    if frequencies.shape != (s, d):
+        raise ValueError(
+            f"frequencies must have shape (n_frequencies, n_features) = {(s, d)} to go with amplitudes and X, "
+            f"got {frequencies.shape}"
+        )
+    check_output(out, n, s)
+    for name, array in {"frequencies": frequencies, "amplitudes": amplitudes}.items():
+        if array.dtype != out.dtype:
+            raise ValueError(
+                f"{name} must be of the type of out, {out.dtype}, got {array.dtype}; convert it once, before any transform"
+            )
+
+
+def _dense_worker(
+    kernels: ModuleType, X: FloatArray, frequencies: FloatArray, amplitudes: FloatArray, out: FloatArray, first: int
+) -> Callable[[], Work]:
+    """Workers that map blocks of dense rows to the columns from ``first`` on."""
+    d, dtype = X.shape[1], out.dtype
+    packed = _pack(frequencies, kernels.tile_columns(dtype))
+    # Wide tiles write long stretches of the output, but their frequencies should stay in the level-2 cache.
+    panels = min(8, len(packed), max(1, SCRATCH_BYTES // max(packed[0].nbytes, 1)))
+    groups = min(32, max(1, SCRATCH_BYTES // 4 // (max(d, 1) * kernels.TILE_ROWS * dtype.itemsize)))
+    reach = float(np.sqrt(np.einsum("ij,ij->i", frequencies, frequencies, dtype=np.float64).max()))
+    flat, stride = flat_output(out)
+    limit, gap = kernels.argument_limit(dtype), out.shape[1] // 2
+
+    def worker() -> Work:
+        tile = aligned_empty((kernels.TILE_ROWS, panels * packed.shape[2]), dtype)
+        group = aligned_empty((groups * kernels.TILE_ROWS * d,), dtype)
+
+        def work(lo: int, hi: int) -> None:
+            x = plain_rows(X[lo:hi], dtype)
+            at = lo * stride + first
+            kernels.dense_block(x, packed, amplitudes, reach, limit, flat, at, stride, gap, group, tile)
+
+        return work
+
+    return worker
+
+
+def _pack(frequencies: FloatArray, columns: int) -> FloatArray:
+    """Frequencies in panels ``(panel, coordinate, frequency)`` of some columns, the last one padded with zeros."""
+    s, d = frequencies.shape
+    packed = aligned_empty((-(-s // columns), d, columns), frequencies.dtype)
+    whole = s // columns
+    packed[:whole] = frequencies[: whole * columns].reshape(whole, columns, d).transpose(0, 2, 1)
+    if whole < len(packed):
+        packed[whole, :, : s - whole * columns] = frequencies[whole * columns :].T
+        packed[whole, :, s - whole * columns :] = 0
+    return packed
+
+
+def _csr_worker(
+    kernels: ModuleType,
+    X: scipy.sparse.csr_array,
+    frequencies: FloatArray,
+    amplitudes: FloatArray,
+    out: FloatArray,
+    first: int,
+) -> Callable[[], Work]:
+    """Workers that map blocks of sparse rows to the columns from ``first`` on."""
+    s, dtype = len(amplitudes), out.dtype
+    transposed = aligned_empty((X.shape[1], s), dtype)
+    transposed[:] = frequencies.T
+    flat, stride = flat_output(out)
+    limit, gap = kernels.argument_limit(dtype), out.shape[1] // 2
+
+    def worker() -> Work:
+        tile = aligned_empty((s,), dtype)
+
+        def work(lo: int, hi: int) -> None:
+            indptr = X.indptr[lo : hi + 1]
+            part = slice(indptr[0], indptr[-1])
+            # One index type for the kernel, whichever scipy chose; the copies are those of one block.
+            indices = plain_rows(X.indices[part], np.dtype(np.intp))
+            data = plain_rows(X.data[part], dtype)
+            ends = indptr.astype(np.intp) - part.start
+            at = lo * stride + first
+            kernels.csr_block(ends, indices, data, transposed, amplitudes, limit, flat, at, stride, gap, tile)
+
+        return work
+
+    return worker
+
+
+def _numpy_map(
+    X: FloatArray | scipy.sparse.csr_array, frequencies: FloatArray, amplitudes: FloatArray, out: FloatArray
+) -> FloatArray:
+    """The same map block by block with numpy alone."""
+    s = len(amplitudes)
+    block = rows_per_block(len(out), (X.shape[1] + 2 * s) * out.itemsize, 1)
+    for lo in range(0, len(out), block):
+        rows = X[lo : lo + block].astype(out.dtype, copy=False)
+        with np.errstate(invalid="ignore"):
+            t = rows @ frequencies.T
+            np.multiply(np.cos(t), amplitudes, out=out[lo : lo + block, :s])
+            np.multiply(np.sin(t, out=t), amplitudes, out=out[lo : lo + block, s:])
+    return out

@@ -1,1 +1,9 @@
-"""Room under construction."""
+"""Named data sets, packaged, from a local folder or downloaded with a checksum, and the scaling used on them."""
+
+from krein.datasets.catalog import names
+from krein.datasets.errors import DatasetError
+from krein.datasets.loading import Dataset, load
+from krein.datasets.scaling import MinMax, minmax_unit, unit
+from krein.datasets.store import cache_folder
+
+__all__ = ["load", "names", "Dataset", "DatasetError", "cache_folder", "MinMax", "minmax_unit", "unit"]

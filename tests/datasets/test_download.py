@@ -115,7 +115,7 @@ def test_lasting_server_error(site, folder):
 
 
 def test_no_server(folder):
-    with pytest.raises(DatasetError, match="2 attempts failed"):
+    with pytest.raises(DatasetError, match=r"2 attempts failed, .* \(server 127\.0\.0\.1:9\)$"):
         download("http://127.0.0.1:9/file.bin", folder, attempts=2, pause=0.0)
 
 

@@ -110,7 +110,7 @@ class ResumingDownloader:
                         offset += len(chunk)
                         update(offset, total)
         except (requests.Timeout, requests.ConnectionError, urllib3.exceptions.HTTPError) as error:
-            raise _Interrupted(f"{type(error).__name__}: {error}") from error
+            raise _Interrupted(f"{_root(error)} (server {urllib3.util.parse_url(url).netloc})") from error
         except requests.RequestException as error:
             raise _Refused(str(error)) from error
         if total is not None and offset != total:
@@ -135,6 +135,13 @@ class ResumingDownloader:
         return DatasetError(
             f"{self.part} cannot be written ({error}); make room, or set KREIN_CACHE to a folder on another disk"
         )
+
+
+def _root(error: BaseException) -> BaseException:
+    """What an error began with; the libraries in between wrap it three times over."""
+    while error.__context__ is not None:
+        error = error.__context__
+    return error
 
 
 def _total(response) -> int | None:

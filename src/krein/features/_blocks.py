@@ -114,8 +114,8 @@ def plain_rows(rows: NDArray, dtype: np.dtype) -> FloatArray:
 
 
 def rows_per_block(n: int, row_bytes: int, threads: int) -> int:
-    """Rows that a thread takes at once: a few megabytes, and several turns for each thread, to even out their speed."""
-    wanted = min(4 * SCRATCH_BYTES // max(row_bytes, 1), -(-n // (4 * threads)))
+    """Rows that a thread takes at once: some megabytes, and several turns for each thread, to even out their speed."""
+    wanted = min(max(4 * SCRATCH_BYTES // max(row_bytes, 1), 256), -(-n // (4 * threads)))
     return max(32, -(-wanted // 32) * 32)
 
 

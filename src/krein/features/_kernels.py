@@ -22,7 +22,15 @@ from numba.extending import intrinsic, overload
 # Contraction to fused multiply–add and ignoring the sign of zero cannot harm the range reduction below; reassociation
 # would.
 _FASTMATH = {"contract", "nsz"}
-_OPTIONS = {"nogil": True, "cache": True, "fastmath": _FASTMATH, "error_model": "numpy"}
+
+
+def _compiled(function, fastmath=frozenset(_FASTMATH)):
+    """Compile on first call for the types given, and keep the result on disk where there is a place for it."""
+    options = {"nogil": True, "fastmath": set(fastmath), "error_model": "numpy"}
+    try:
+        return njit(cache=True, **options)(function)
+    except RuntimeError:  # neither the package's folder nor the user's cache can be written
+        return njit(**options)(function)
 
 
 # --- projection -------------------------------------------------------------------------------------------------------
@@ -76,8 +84,8 @@ def _project_tile(typingctx, x, x_at, w, w_at, depth, t, t_at, t_stride):
         everywhere = ir.Constant(ir.VectorType(index, lanes), [0] * lanes)
         tile = [(r, v) for r in range(TILE_ROWS) for v in range(_TILE_VECTORS)]
 
-        sums = {rv: cgutils.alloca_once_value(builder, ir.Constant(vector, [0.0] * lanes)) for rv in tile}
-        for rv in tile:  # the slots live in the entry block: reset them on every call
+        sums = {rv: cgutils.alloca_once(builder, vector) for rv in tile}  # LLVM turns these into registers
+        for rv in tile:
             builder.store(ir.Constant(vector, [0.0] * lanes), sums[rv])
         with cgutils.for_range(builder, depth_) as loop:
             x_row = builder.gep(xs, [builder.mul(loop.index, integer(TILE_ROWS))])
@@ -173,7 +181,7 @@ def _trig_row_double(t, amplitudes, cosines, sines):
         sines[j] = a * sine
 
 
-@njit(**_OPTIONS)
+@_compiled
 def _trig_row_careful(t, amplitudes, cosines, sines, limit):
     """As :func:`_trig_row`, for any argument: what lies past the limit, NaN and infinity included, goes to libm."""
     _trig_row(t, amplitudes, cosines, sines)
@@ -184,7 +192,7 @@ def _trig_row_careful(t, amplitudes, cosines, sines, limit):
             sines[j] = amplitudes[j] * math.sin(wide)
 
 
-@njit(**_OPTIONS)
+@_compiled
 def trig_rows(t, amplitudes, limit, out):
     """The trigonometric map of given arguments, ``(n, s)`` to ``(n, 2 s)``; used where the projection is done already."""
     s = t.shape[1]
@@ -199,7 +207,7 @@ def trig_rows(t, amplitudes, limit, out):
 # need no careful loop (Cauchy–Schwarz) and pays nothing for the check.
 
 
-@njit(**_OPTIONS)
+@_compiled
 def dense_block(x, packed, amplitudes, reach, limit, out, start, stride, gap, rows_packed, tile):
     """Trigonometric features of the rows of a C-contiguous x ``(m, d)``; ``packed`` as by ``pack_frequencies``.
 
@@ -246,7 +254,6 @@ def dense_block(x, packed, amplitudes, reach, limit, out, start, stride, gap, ro
                         _trig_row_careful(t, a, cosines, sines, limit)
 
 
-@njit(**{**_OPTIONS, "fastmath": {"contract", "reassoc"}})
 def _norm(x):
     total = 0.0
     for k in range(len(x)):
@@ -254,7 +261,10 @@ def _norm(x):
     return math.sqrt(total)
 
 
-@njit(**_OPTIONS)
+_norm = _compiled(_norm, fastmath={"contract", "reassoc"})  # reassociation vectorises the sum, and a bound may differ in its last bits
+
+
+@_compiled
 def csr_block(indptr, indices, data, transposed, amplitudes, limit, out, start, stride, gap, tile):
     """Trigonometric features of CSR rows; ``transposed`` is ``(d, s)``, its rows the coordinates of the frequencies."""
     s = len(amplitudes)
@@ -268,3 +278,174 @@ def csr_block(indptr, indices, data, transposed, amplitudes, limit, out, start, 
                 t[j] += value * w[j]
         c = start + i * stride
         _trig_row_careful(t, amplitudes, out[c : c + s], out[c + gap : c + gap + s], limit)
+
+
+# --- Walsh–Hadamard transform -----------------------------------------------------------------------------------------
+#
+# As many rows as a vector has lanes are transformed together, interleaved: element k of all of them is one vector, at
+# ``k * lanes``. Every butterfly is then an addition and a subtraction of whole vectors, those of stride 1 included, and
+# three stages run in registers between one load and one store.
+
+
+def lanes(dtype: np.dtype) -> int:
+    """Rows that are interleaved."""
+    return _VECTOR_BYTES // dtype.itemsize
+
+
+def _vectors(context, builder, array_type, array, offset):
+    """Load and store whole vectors of an array, by offset from the given one."""
+    from numba.np.arrayobj import make_array
+
+    scalar = array_type.dtype
+    alignment = scalar.bitwidth // 8
+    vector = ir.VectorType(context.get_value_type(scalar), _VECTOR_BYTES // alignment)
+    base = builder.gep(make_array(array_type)(context, builder, array).data, [offset])
+
+    def place(at):
+        return builder.bitcast(builder.gep(base, [at]), vector.as_pointer())
+
+    def load(at):
+        return builder.load(place(at), align=alignment)
+
+    def store(value, at):
+        builder.store(value, place(at), align=alignment)
+
+    return load, store
+
+
+def _make_butterfly(stages):
+    @intrinsic
+    def butterfly(typingctx, v, at, step):
+        """``stages`` stages of the transform on the 2^stages vectors at ``at``, ``at + step``, …"""
+
+        def codegen(context, builder, signature, args):
+            load, store = _vectors(context, builder, signature.args[0], args[0], args[1])
+            places = [builder.mul(args[2], ir.IntType(64)(i)) for i in range(2**stages)]
+            values = [load(at) for at in places]
+            for stage in range(stages):
+                for i in range(2**stages):
+                    if not i >> stage & 1:
+                        a, b = values[i], values[i + 2**stage]
+                        values[i], values[i + 2**stage] = builder.fadd(a, b), builder.fsub(a, b)
+            for value, at in zip(values, places, strict=True):
+                store(value, at)
+            return context.get_dummy_value()
+
+        return types.void(v, types.intp, types.intp), codegen
+
+    return butterfly
+
+
+_butterfly2, _butterfly4, _butterfly8 = (_make_butterfly(stages) for stages in (1, 2, 3))
+
+
+@intrinsic
+def _deinterleave(typingctx, v, at, t, t_at, t_stride):
+    """``t[r, c] = v[c, r]`` for as many rows and columns as a vector has lanes, in registers."""
+    n = _VECTOR_BYTES // (v.dtype.bitwidth // 8)
+
+    def codegen(context, builder, signature, args):
+        load, _ = _vectors(context, builder, signature.args[0], args[0], args[1])
+        _, store = _vectors(context, builder, signature.args[2], args[2], args[3])
+        integer, index = ir.IntType(64), ir.IntType(32)
+        mask = ir.VectorType(index, n)
+        values = [load(integer(c * n)) for c in range(n)]
+        step = 1
+        while step < n:  # exchange the off-diagonal blocks of size step, of all pairs of rows that far apart
+            upper = ir.Constant(mask, [i if not i & step else n + i - step for i in range(n)])
+            lower = ir.Constant(mask, [i + step if not i & step else n + i for i in range(n)])
+            for i in range(n):
+                if not i & step:
+                    a, b = values[i], values[i + step]
+                    values[i] = builder.shuffle_vector(a, b, upper)
+                    values[i + step] = builder.shuffle_vector(a, b, lower)
+            step *= 2
+        for r in range(n):
+            store(values[r], builder.mul(args[4], integer(r)))
+        return context.get_dummy_value()
+
+    return types.void(v, types.intp, t, types.intp, types.intp), codegen
+
+
+@_compiled
+def _transform(v, p, width):
+    """The unnormalised transform, in place, of ``width`` interleaved rows of length p, a power of two."""
+    h = 1
+    while 8 * h <= p:
+        for i in range(0, p, 8 * h):
+            for j in range(i, i + h):
+                _butterfly8(v, j * width, h * width)
+        h *= 8
+    if 4 * h <= p:
+        for j in range(h):
+            _butterfly4(v, j * width, h * width)
+    elif 2 * h <= p:
+        for j in range(h):
+            _butterfly2(v, j * width, h * width)
+
+
+@_compiled
+def walsh_hadamard_rows(x, v):
+    """The unnormalised transform of all rows of x ``(n, p)``, in place; v is scratch of one vector per column."""
+    n, p = x.shape
+    width = len(v) // p
+    for i0 in range(0, n, width):
+        m = min(width, n - i0)
+        for k in range(p):
+            for r in range(m):
+                v[k * width + r] = x[i0 + r, k]
+            for r in range(m, width):
+                v[k * width + r] = 0
+        _transform(v, p, width)
+        for r in range(m):
+            for k in range(p):
+                x[i0 + r, k] = v[k * width + r]
+
+
+@_compiled
+def hadamard_block(x, signs, scales, amplitudes, reach, limit, out, start, stride, gap, rows, v, tile):
+    """Trigonometric features of ``scales[j] (H D₃ H D₂ H D₁ x)[j]``, with signs ``(blocks, 3, p)`` on the diagonals.
+
+    ``rows`` is scratch for d vectors, ``v`` for as many as the tile ``(lanes, width)`` is wide, at least p.
+    """
+    n, d = x.shape
+    p = signs.shape[2]
+    width, padded = tile.shape
+    flat = tile.reshape(-1)
+    for i0 in range(0, n, width):
+        m = min(width, n - i0)
+        for k in range(d):
+            for r in range(m):
+                rows[k * width + r] = x[i0 + r, k]
+            for r in range(m, width):
+                rows[k * width + r] = 0
+        for block in range(signs.shape[0]):
+            j0 = block * p
+            wide = min(p, len(scales) - j0)
+            _flip(rows, signs[block, 0], d, width, v)
+            for at in range(d * width, len(v)):
+                v[at] = 0
+            _transform(v, p, width)
+            _flip(v, signs[block, 1], p, width, v)
+            _transform(v, p, width)
+            _flip(v, signs[block, 2], p, width, v)
+            _transform(v, p, width)
+            for j in range(0, padded, width):
+                _deinterleave(v, j * width, flat, j, padded)
+            for r in range(m):
+                c = start + (i0 + r) * stride + j0
+                t = tile[r, :wide]
+                for j in range(wide):
+                    t[j] *= scales[j0 + j]
+                a, cosines, sines = amplitudes[j0 : j0 + wide], out[c : c + wide], out[c + gap : c + gap + wide]
+                if _norm(x[i0 + r]) * reach <= limit:
+                    _trig_row(t, a, cosines, sines)
+                else:
+                    _trig_row_careful(t, a, cosines, sines, limit)
+
+
+@_compiled
+def _flip(source, signs, length, width, v):
+    for k in range(length):
+        for r in range(width):
+            v[k * width + r] = source[k * width + r] * signs[k]

@@ -137,8 +137,8 @@ def _dense_worker(
     d, dtype = X.shape[1], out.dtype
     packed = _pack(frequencies, kernels.tile_columns(dtype))
     # Wide tiles write long stretches of the output, but their frequencies should stay in the level-2 cache.
-    panels = min(8, len(packed), max(1, SCRATCH_BYTES // max(packed[0].nbytes, 1)))
-    groups = min(32, max(1, SCRATCH_BYTES // 4 // (max(d, 1) * kernels.TILE_ROWS * dtype.itemsize)))
+    panels = min(32, len(packed), max(1, SCRATCH_BYTES // max(packed[0].nbytes, 1)))
+    groups = min(32, max(1, SCRATCH_BYTES // 2 // (max(d, 1) * kernels.TILE_ROWS * dtype.itemsize)))
     reach = float(np.sqrt(np.einsum("ij,ij->i", frequencies, frequencies, dtype=np.float64).max()))
     flat, stride = flat_output(out)
     limit, gap = kernels.argument_limit(dtype), out.shape[1] // 2

@@ -1,0 +1,272 @@
+r"""Structured orthogonal frequencies and their features, by the fast Walsh–Hadamard transform.
+
+.. math:: \omega_j = r_j \sqrt{p/d}\,\bigl(p^{-3/2} H D_3 H D_2 H D_1\bigr)_{j, :d}
+
+with :math:`H` the Hadamard matrix of order :math:`p = 2^{\lceil \log_2 d \rceil}` (entries ±1) and random signs on the
+diagonals :math:`D_i` [1]_. All :math:`p` projections of a row take :math:`O(p \log p)` and not :math:`O(p d)`.
+
+References
+----------
+.. [1] F. X. Yu, A. T. Suresh, K. Choromanski, D. Holtmann-Rice, S. Kumar. "Orthogonal random features". NeurIPS, 2016.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import ModuleType
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import ArrayLike, NDArray
+
+from krein.features._blocks import (
+    Backend,
+    FloatArray,
+    Work,
+    aligned_empty,
+    check_output,
+    compiled_kernels,
+    flat_output,
+    in_c_order,
+    map_through_buffer,
+    plain_rows,
+    rows_per_block,
+    share_rows,
+    thread_count,
+)
+
+__all__ = ["hadamard_frequencies", "hadamard_order", "hadamard_trig_map", "walsh_hadamard"]
+
+
+def hadamard_order(dim: int) -> int:
+    """The order of the transform for rows of length ``dim``: the least power of two that is no smaller."""
+    if dim < 1:
+        raise ValueError(f"dim must be at least 1, got {dim}")
+    return 1 << (dim - 1).bit_length()
+
+
+def walsh_hadamard(block: FloatArray, *, backend: Backend = "auto") -> FloatArray:
+    r"""Multiply every row by the Hadamard matrix, in place and without normalisation.
+
+    .. math:: H_1 = (1), \qquad H_{2p} = \begin{pmatrix} H_p & H_p \\ H_p & -H_p \end{pmatrix}
+
+    Parameters
+    ----------
+    block : ndarray of shape (n_rows, p), float32 or float64
+        Rows whose length p is a power of two; overwritten.
+    backend : {"auto", "numba", "numpy"}, default="auto"
+        ``"auto"`` is numba where it can be imported, and numpy where not.
+
+    Returns
+    -------
+    block : ndarray of shape (n_rows, p)
+        The array that was passed in. The transform is p times its own inverse.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> walsh_hadamard(np.array([[1.0, 2.0, 3.0, 4.0]]))
+    array([[10., -2., -4.,  0.]])
+    """
+    p = block.shape[1]
+    if p < 1 or p & (p - 1):
+        raise ValueError(f"rows must have a power of two as their length, got {p}; pad them to {hadamard_order(p or 1)}")
+    if block.dtype not in (np.float32, np.float64):
+        raise ValueError(f"block must be float32 or float64, got {block.dtype}")
+    kernels = compiled_kernels(backend)
+    if kernels is None or not block.flags.carray:
+        return _numpy_transform(block)
+    scratch = aligned_empty((kernels.lanes(block.dtype) * p,), block.dtype)
+    kernels.walsh_hadamard_rows(block, scratch)
+    return block
+
+
+def hadamard_frequencies(signs: NDArray, radii: FloatArray, dim: int) -> FloatArray:
+    r"""The frequencies of :func:`hadamard_trig_map` as an explicit matrix.
+
+    .. math:: \omega_j = r_j \sqrt{p/d}\,\bigl(p^{-3/2} H D_3 H D_2 H D_1\bigr)_{j \bmod p,\, :d}
+              \quad\text{with the signs of block } \lfloor j/p \rfloor
+
+    Parameters
+    ----------
+    signs : ndarray of shape (n_blocks, 3, p)
+        Entries ±1, the diagonals :math:`D_1, D_2, D_3` of each block.
+    radii : ndarray of shape (n_frequencies,)
+        The radii :math:`r_j`; at most ``n_blocks * p`` of them.
+    dim : int
+        The number of coordinates d, at most p.
+
+    Returns
+    -------
+    frequencies : ndarray of shape (n_frequencies, dim)
+        Of the type of ``radii``.
+
+    Notes
+    -----
+    The rows of :math:`p^{-3/2} H D_3 H D_2 H D_1` are orthonormal. Cut to d coordinates their squared norm has mean
+    :math:`d/p` over random signs, which the factor :math:`\sqrt{p/d}` makes up for: :math:`E\|\omega_j\|^2 = r_j^2`, with
+    equality without the mean if :math:`d = p`. For norms that are :math:`r_j` exactly, divide the radii by the norms that
+    this function gives for radii of one.
+    """
+    _check_signs(signs, radii, dim)
+    units = np.eye(dim)
+    projections = np.hstack([_project(units, block.astype(np.float64)) for block in signs])[:, : len(radii)]
+    return (projections * _scales(radii.astype(np.float64), dim, signs.shape[2])).T.astype(radii.dtype, order="C")
+
+
+def hadamard_trig_map(
+    X: ArrayLike | scipy.sparse.sparray | scipy.sparse.spmatrix,
+    signs: NDArray,
+    radii: FloatArray,
+    amplitudes: FloatArray,
+    out: FloatArray,
+    *,
+    n_threads: int | None = None,
+    backend: Backend = "auto",
+) -> FloatArray:
+    r"""Trigonometric features with structured orthogonal frequencies, written to ``out``.
+
+    .. math:: \bigl[a_j \cos(\omega_j \cdot x)\bigr]_{j<s},\ \bigl[a_j \sin(\omega_j \cdot x)\bigr]_{j<s}
+
+    Equal, up to rounding, to ``trig_map(X, hadamard_frequencies(signs, radii, X.shape[1]), amplitudes, out)``.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n_samples, n_features)
+        The rows, in any memory layout. Sparse rows are made dense block by block.
+    signs : ndarray of shape (n_blocks, 3, p)
+        Entries ±1, with p the least power of two that is no less than ``n_features``.
+    radii, amplitudes : ndarray of shape (n_frequencies,)
+        Of the type of ``out``; at most ``n_blocks * p`` of them. Frequency j belongs to block ``j // p``.
+    out : ndarray of shape (n_samples, 2 * n_frequencies), float32 or float64
+        Receives the cosines in its first half and the sines in its second. May be a slice of columns.
+    n_threads : int, optional
+        As many threads share the rows; by default as many as numba would use.
+    backend : {"auto", "numba", "numpy"}, default="auto"
+        ``"auto"`` is numba where it can be imported, and numpy where not.
+
+    Returns
+    -------
+    out : ndarray of shape (n_samples, 2 * n_frequencies)
+        The array that was passed in.
+
+    Notes
+    -----
+    As for :func:`krein.features.trig.trig_map`, with numba the features of a row depend on no other row and on no number
+    of threads, to the last bit. Cost: :math:`O(n s \log d)`.
+    """
+    rows = scipy.sparse.csr_array(X) if scipy.sparse.issparse(X) else np.asarray(X)
+    if rows.ndim != 2:
+        raise ValueError(f"X must have two dimensions, got shape {rows.shape}; a single row is X.reshape(1, -1)")
+    (n, d), s = rows.shape, len(amplitudes)
+    _check_signs(signs, radii, d)
+    if radii.shape != amplitudes.shape:
+        raise ValueError(f"radii and amplitudes must have the same shape, got {radii.shape} and {amplitudes.shape}")
+    check_output(out, n, s)
+    for name, array in {"radii": radii, "amplitudes": amplitudes}.items():
+        if array.dtype != out.dtype:
+            raise ValueError(
+                f"{name} must be of the type of out, {out.dtype}, got {array.dtype}; convert it once, before any transform"
+            )
+    if out.size == 0:
+        return out
+    kernels = compiled_kernels(backend)
+    if kernels is None:
+        return _numpy_map(rows, signs, radii, amplitudes, out)
+    if not in_c_order(out):
+        return map_through_buffer(
+            lambda part, buffer: hadamard_trig_map(rows[part], signs, radii, amplitudes, buffer, n_threads=n_threads), out
+        )
+    p = signs.shape[2]
+    threads = thread_count(n * s * (3 * p.bit_length() + 32), n_threads)
+    block = rows_per_block(n, (d + 2 * s) * out.itemsize, threads)
+    share_rows(_hadamard_worker(kernels, rows, signs, radii, amplitudes, out), n, block, threads)
+    return out
+
+
+def _check_signs(signs: NDArray, radii: FloatArray, dim: int) -> None:
+    p = hadamard_order(dim)
+    if signs.ndim != 3 or signs.shape[1:] != (3, p):
+        raise ValueError(
+            f"signs must have shape (n_blocks, 3, {p}), three diagonals of the order that {dim} features need, "
+            f"got {signs.shape}"
+        )
+    if len(radii) > len(signs) * p:
+        raise ValueError(f"{len(signs)} blocks of {p} frequencies cannot give {len(radii)}; use {-(-len(radii) // p)} blocks")
+
+
+def _scales(radii: FloatArray, dim: int, p: int) -> FloatArray:
+    """What turns rows of H D₃ H D₂ H D₁ into frequencies: r √(p/d) p^(−3/2) = r / (p √d)."""
+    return radii / radii.dtype.type(p * np.sqrt(dim))
+
+
+def _hadamard_worker(
+    kernels: ModuleType, X: FloatArray, signs: NDArray, radii: FloatArray, amplitudes: FloatArray, out: FloatArray
+) -> Callable[[], Work]:
+    """Workers that map blocks of rows."""
+    (_, d), p, dtype = X.shape, signs.shape[2], out.dtype
+    lanes = kernels.lanes(dtype)
+    diagonals = np.ascontiguousarray(signs[: -(-len(radii) // p)], dtype)
+    scales, amplitudes = _scales(radii, d, p), np.array(amplitudes)
+    # A row of the orthogonal matrix has norm one, so no argument is larger than this times the norm of x.
+    reach = float(np.abs(radii).max() * np.sqrt(p / d))
+    flat, stride = flat_output(out)
+    limit, gap = kernels.argument_limit(dtype), out.shape[1] // 2
+
+    def worker() -> Work:
+        rows, v = aligned_empty((d * lanes,), dtype), aligned_empty((max(p, lanes) * lanes,), dtype)
+        tile = aligned_empty((lanes, max(p, lanes)), dtype)
+
+        def work(lo: int, hi: int) -> None:
+            x = plain_rows(_dense(X[lo:hi]), dtype)
+            at = lo * stride
+            kernels.hadamard_block(
+                x, diagonals, scales, amplitudes, reach, limit, flat, at, stride, gap, rows, v, tile
+            )
+
+        return work
+
+    return worker
+
+
+def _numpy_map(X: FloatArray, signs: NDArray, radii: FloatArray, amplitudes: FloatArray, out: FloatArray) -> FloatArray:
+    """The same map block by block with numpy alone."""
+    s, p = len(amplitudes), signs.shape[2]
+    scales = _scales(radii, X.shape[1], p)
+    step = rows_per_block(len(out), (p + 2 * s) * out.itemsize, 1)
+    for lo in range(0, len(out), step):
+        rows = _dense(X[lo : lo + step]).astype(out.dtype, copy=False)
+        for j in range(0, s, p):
+            wide = min(p, s - j)
+            with np.errstate(invalid="ignore"):
+                t = _project(rows, signs[j // p].astype(out.dtype))[:, :wide] * scales[j : j + wide]
+                np.multiply(np.cos(t), amplitudes[j : j + wide], out=out[lo : lo + step, j : j + wide])
+                np.multiply(np.sin(t), amplitudes[j : j + wide], out=out[lo : lo + step, s + j : s + j + wide])
+    return out
+
+
+def _project(rows: FloatArray, diagonals: FloatArray) -> FloatArray:
+    """``H D₃ H D₂ H D₁ x`` for all rows, with numpy alone."""
+    v = np.zeros((len(rows), diagonals.shape[1]), rows.dtype)
+    v[:, : rows.shape[1]] = rows
+    for diagonal in diagonals:
+        v *= diagonal
+        _numpy_transform(v)
+    return v
+
+
+def _numpy_transform(block: FloatArray) -> FloatArray:
+    """The transform in place with numpy alone, a stage at a time; views of columns, so any memory layout will do."""
+    p, h = block.shape[1], 1
+    while h < p:
+        for i in range(0, p, 2 * h):
+            upper, lower = block[:, i : i + h], block[:, i + h : i + 2 * h]
+            difference = upper - lower
+            upper += lower
+            lower[:] = difference
+        h *= 2
+    return block
+
+
+def _dense(rows: FloatArray | scipy.sparse.csr_array) -> FloatArray:
+    return rows.toarray() if scipy.sparse.issparse(rows) else rows

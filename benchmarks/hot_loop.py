@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import argparse
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -16,6 +18,7 @@ import numpy as np
 from sklearn.kernel_approximation import RBFSampler
 
 from krein.features.trig import trig_map
+from krein.features.walsh import hadamard_frequencies, hadamard_order, hadamard_trig_map
 
 THREADS = len(os.sched_getaffinity(0))
 
@@ -74,6 +77,40 @@ def against_bound(n: int, d: int, s: int, dtype: type, repeats: int, pool: Threa
     )
 
 
+def structured(n: int, d: int, s: int, dtype: type, repeats: int) -> None:
+    """The map by Walsh–Hadamard transforms beside the dense map with the same frequencies."""
+    rng = np.random.default_rng(0)
+    p = hadamard_order(d)
+    X = rng.standard_normal((n, d)).astype(dtype)
+    signs = rng.choice(np.array([-1, 1], np.int8), (-(-s // p), 3, p))
+    radii, a = np.full(s, d**-0.5, dtype), np.full(s, s**-0.5, dtype)
+    W = hadamard_frequencies(signs, radii, d)
+    seconds = interleaved(
+        {
+            "projection (BLAS)": lambda: X @ W.T,
+            "trig_map": lambda: trig_map(X, W, a, np.empty((n, 2 * s), dtype)),
+            "hadamard_trig_map": lambda: hadamard_trig_map(X, signs, radii, a, np.empty((n, 2 * s), dtype)),
+        },
+        repeats,
+    )
+    _, dense, hadamard = (np.median(v) for v in seconds.values())
+    report(
+        f"{np.dtype(dtype).name}, n = {n}, d = {d}, D = {2 * s}, {THREADS} threads",
+        seconds,
+        {"trig_map / hadamard_trig_map": dense / hadamard},
+    )
+
+
+def cold_start() -> None:
+    """Seconds of the first transform in a new process, once the cache on disk is warm, import of numba included."""
+    code = (
+        "import time, numpy as np, krein.features.trig as trig; X, a = np.ones((100, 5)), np.ones(100);"
+        "start = time.perf_counter(); trig.trig_map(X, X, a, np.empty((100, 200))); print(time.perf_counter() - start)"
+    )
+    runs = [subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True) for _ in range(3)]
+    print(f"\nfirst transform in a new process: {min(float(run.stdout) for run in runs):.2f} s")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="fewer rows and repeats")
@@ -82,6 +119,9 @@ def main() -> None:
     with ThreadPoolExecutor(THREADS) as pool:
         for dtype in (np.float32, np.float64):
             against_bound(n, 22, 704, dtype, repeats, pool)
+    for dtype in (np.float32, np.float64):
+        structured(n // 10, 784, 4096, dtype, repeats)
+    cold_start()
 
 
 if __name__ == "__main__":

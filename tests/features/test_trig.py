@@ -1,6 +1,7 @@
 """The trigonometric map against loops, against mpmath, and against itself under any cutting of the work."""
 
 import math
+import os
 import subprocess
 import sys
 import threading
@@ -243,7 +244,10 @@ def test_empty(n, d, s, backend):
     assert out.shape == (n, 2 * s)
     if d == 0:
         np.testing.assert_array_equal(out, np.tile(np.concatenate([a, 0 * a]), (n, 1)))
-    assert mapped(scipy.sparse.csr_array((n, max(d, 1))), np.zeros((s, max(d, 1))), a, backend=backend).shape == (n, 2 * s)
+    assert mapped(scipy.sparse.csr_array((n, max(d, 1))), np.zeros((s, max(d, 1))), a, backend=backend).shape == (
+        n,
+        2 * s,
+    )
 
 
 @settings(max_examples=60, deadline=None)
@@ -294,10 +298,8 @@ def test_numba_is_imported_on_first_use_only():
 
 def test_numba_threads_are_respected():
     code = "from krein.features._blocks import thread_count; import sys; sys.exit(thread_count(10**9, None) != 3)"
-    environment = {"NUMBA_NUM_THREADS": "3"}
-    import os
-
-    assert subprocess.run([sys.executable, "-c", code], env=os.environ | environment, check=False).returncode == 0
+    environment = os.environ | {"NUMBA_NUM_THREADS": "3"}
+    assert subprocess.run([sys.executable, "-c", code], env=environment, check=False).returncode == 0
 
 
 @pytest.mark.parametrize(
@@ -315,6 +317,6 @@ def test_numba_threads_are_respected():
     ],
 )
 def test_errors_name_the_parameter(change, message):
-    arguments = {"X": np.zeros((5, 3)), "frequencies": np.zeros((2, 3)), "amplitudes": np.zeros(2), "out": np.zeros((5, 4))}
+    good = {"X": np.zeros((5, 3)), "frequencies": np.zeros((2, 3)), "amplitudes": np.zeros(2), "out": np.zeros((5, 4))}
     with pytest.raises(ValueError, match=message):
-        trig_map(**(arguments | change))
+        trig_map(**(good | change))

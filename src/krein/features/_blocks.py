@@ -7,7 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from types import ModuleType
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -135,7 +135,8 @@ def _numba_threads() -> int:
     try:
         numba.threading_layer()
     except ValueError:  # not launched, so nobody has set a number; asking for it would launch numba's threads
-        return int(numba.config.NUMBA_NUM_THREADS)
+        settings: Any = numba.config
+        return int(settings.NUMBA_NUM_THREADS)
     return int(numba.get_num_threads())
 
 

@@ -11,6 +11,7 @@ not depend on how rows are cut into blocks.
 """
 
 import math
+from typing import Any
 
 import llvmlite.binding as llvm
 import numpy as np
@@ -19,6 +20,8 @@ from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
+_instruction: Any = intrinsic  # its type says that the typing context is passed by the caller; it is not
+
 # Contraction to fused multiply–add and ignoring the sign of zero cannot harm the range reduction below; reassociation
 # would.
 _FASTMATH = {"contract", "nsz"}
@@ -26,7 +29,7 @@ _FASTMATH = {"contract", "nsz"}
 
 def _compiled(function, fastmath=frozenset(_FASTMATH)):
     """Compile on first call for the types given, and keep the result on disk where there is a place for it."""
-    options = {"nogil": True, "fastmath": set(fastmath), "error_model": "numpy"}
+    options: dict[str, Any] = {"nogil": True, "fastmath": set(fastmath), "error_model": "numpy"}
     try:
         return njit(cache=True, **options)(function)
     except RuntimeError:  # neither the package's folder nor the user's cache can be written
@@ -56,7 +59,7 @@ def tile_columns(dtype: np.dtype) -> int:
     return _TILE_BYTES // dtype.itemsize
 
 
-@intrinsic
+@_instruction
 def _project_tile(typingctx, x, x_at, w, w_at, depth, t, t_at, t_stride):
     """``t[r, c] = sum_k x[k, r] w[k, c]`` for one register tile of packed rows and packed frequencies.
 
@@ -117,12 +120,13 @@ def _project_tile(typingctx, x, x_at, w, w_at, depth, t, t_at, t_stride):
 # --- sine and cosine --------------------------------------------------------------------------------------------------
 #
 # t = q π + r with q an integer and |r| ≤ π/2, so that cos t = (−1)^q cos r and sin t = (−1)^q sin r: one sign for both,
-# no exchange of the two as with quarter turns, and the sign goes into the amplitude. Adding 1.5·2^(mantissa bits) rounds
-# to the nearest integer and leaves the parity of q in the lowest bit of the sum. π is split so that q times all parts
-# but the last is exact with or without fused multiply–add, for |t| up to the limit below.
-# The polynomials sin r = r + r z S(z), cos r = 1 + z C(z), z = r², are minimax on |r| ≤ π/2 (and 0.1 % or 0.01 % beyond, for
-# the rounding of q): Remez exchange in 50 digits, coefficients rounded one after the other from the lowest and the rest fitted again.
-# Largest error of the polynomials: 6e-9 r and 5e-10 in single, 3e-19 r and 5e-18 in double precision.
+# which goes into the amplitude, and no exchange of the two as with quarter turns. Adding 1.5·2^(mantissa bits) rounds to
+# the nearest integer and leaves the parity of q in the lowest bit of the sum. π is split so that q times all parts but
+# the last is exact with or without fused multiply–add, for |t| up to the limit below.
+#
+# The polynomials sin r = r + r z S(z) and cos r = 1 + z C(z), z = r², are minimax on |r| ≤ π/2 and a little beyond (0.1 %
+# in single, 0.01 % in double precision) for the rounding of q: Remez exchange in 50 digits, where each coefficient from
+# the lowest on is rounded before the rest is fitted again. Errors: 6e-9 r and 5e-10, 3e-19 r and 5e-18.
 
 
 def argument_limit(dtype: np.dtype) -> float:
@@ -202,9 +206,9 @@ def trig_rows(t, amplitudes, limit, out):
 
 # --- feature maps of a block of rows ----------------------------------------------------------------------------------
 #
-# ``out`` is the output as one flat array: the row i of the block starts at ``start + i * stride`` and its sines lie
-# ``gap`` after its cosines. ``reach`` bounds the norms of the frequencies, so that a row x with ‖x‖ · reach ≤ limit is known to
-# need no careful loop (Cauchy–Schwarz) and pays nothing for the check.
+# ``out`` is the output as one flat array: row i of the block starts at ``start + i * stride``, and its sines lie ``gap``
+# after its cosines. ``reach`` bounds the norms of the frequencies: by Cauchy–Schwarz a row x with ‖x‖ · reach ≤ limit needs
+# no careful loop, and pays nothing for the check.
 
 
 @_compiled
@@ -241,9 +245,7 @@ def dense_block(x, packed, amplitudes, reach, limit, out, start, stride, gap, ro
             a = amplitudes[j0 : j0 + wide]
             for g in range(groups):
                 for j in range(0, wide, columns):
-                    _project_tile(
-                        rows_packed, g * d * TILE_ROWS, frequencies, (j0 + j) * d, d, arguments, j, width
-                    )
+                    _project_tile(rows_packed, g * d * TILE_ROWS, frequencies, (j0 + j) * d, d, arguments, j, width)
                 for r in range(min(TILE_ROWS, m - g * TILE_ROWS)):
                     i = i0 + g * TILE_ROWS + r
                     c = start + i * stride + j0
@@ -261,7 +263,9 @@ def _norm(x):
     return math.sqrt(total)
 
 
-_norm = _compiled(_norm, fastmath={"contract", "reassoc"})  # reassociation vectorises the sum, and a bound may differ in its last bits
+_norm = _compiled(
+    _norm, fastmath={"contract", "reassoc"}
+)  # reassociation vectorises the sum, and a bound may differ in its last bits
 
 
 @_compiled
@@ -314,7 +318,7 @@ def _vectors(context, builder, array_type, array, offset):
 
 
 def _make_butterfly(stages):
-    @intrinsic
+    @_instruction
     def butterfly(typingctx, v, at, step):
         """``stages`` stages of the transform on the 2^stages vectors at ``at``, ``at + step``, …"""
 
@@ -339,7 +343,7 @@ def _make_butterfly(stages):
 _butterfly2, _butterfly4, _butterfly8 = (_make_butterfly(stages) for stages in (1, 2, 3))
 
 
-@intrinsic
+@_instruction
 def _deinterleave(typingctx, v, at, t, t_at, t_stride):
     """``t[r, c] = v[c, r]`` for as many rows and columns as a vector has lanes, in registers."""
     n = _VECTOR_BYTES // (v.dtype.bitwidth // 8)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import scipy.sparse
@@ -89,7 +90,7 @@ def trig_map(
     >>> trig_map(X, frequencies, np.array([1.0, 2.0]), np.empty((1, 4))).round(12) + 0.0
     array([[-1.,  0.,  0.,  2.]])
     """
-    rows = scipy.sparse.csr_array(X) if scipy.sparse.issparse(X) else np.asarray(X)
+    rows: Any = scipy.sparse.csr_array(X) if scipy.sparse.issparse(X) else np.asarray(X)
     _check_map(rows.shape, frequencies, amplitudes, out)
     if out.size == 0:
         return out

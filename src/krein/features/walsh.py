@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import scipy.sparse
@@ -70,7 +71,9 @@ def walsh_hadamard(block: FloatArray, *, backend: Backend = "auto") -> FloatArra
     """
     p = block.shape[1]
     if p < 1 or p & (p - 1):
-        raise ValueError(f"rows must have a power of two as their length, got {p}; pad them to {hadamard_order(p or 1)}")
+        raise ValueError(
+            f"rows must have a power of two as their length, got {p}; pad them to {hadamard_order(p or 1)}"
+        )
     if block.dtype not in (np.float32, np.float64):
         raise ValueError(f"block must be float32 or float64, got {block.dtype}")
     kernels = compiled_kernels(backend)
@@ -155,7 +158,7 @@ def hadamard_trig_map(
     As for :func:`krein.features.trig.trig_map`, with numba the features of a row depend on no other row and on no number
     of threads, to the last bit. Cost: :math:`O(n s \log d)`.
     """
-    rows = scipy.sparse.csr_array(X) if scipy.sparse.issparse(X) else np.asarray(X)
+    rows: Any = scipy.sparse.csr_array(X) if scipy.sparse.issparse(X) else np.asarray(X)
     if rows.ndim != 2:
         raise ValueError(f"X must have two dimensions, got shape {rows.shape}; a single row is X.reshape(1, -1)")
     (n, d), s = rows.shape, len(amplitudes)
@@ -175,7 +178,8 @@ def hadamard_trig_map(
         return _numpy_map(rows, signs, radii, amplitudes, out)
     if not in_c_order(out):
         return map_through_buffer(
-            lambda part, buffer: hadamard_trig_map(rows[part], signs, radii, amplitudes, buffer, n_threads=n_threads), out
+            lambda part, buffer: hadamard_trig_map(rows[part], signs, radii, amplitudes, buffer, n_threads=n_threads),
+            out,
         )
     p = signs.shape[2]
     threads = thread_count(n * s * (3 * p.bit_length() + 32), n_threads)
@@ -192,7 +196,9 @@ def _check_signs(signs: NDArray, radii: FloatArray, dim: int) -> None:
             f"got {signs.shape}"
         )
     if len(radii) > len(signs) * p:
-        raise ValueError(f"{len(signs)} blocks of {p} frequencies cannot give {len(radii)}; use {-(-len(radii) // p)} blocks")
+        raise ValueError(
+            f"{len(signs)} blocks of {p} frequencies cannot give {len(radii)}; use {-(-len(radii) // p)} blocks"
+        )
 
 
 def _scales(radii: FloatArray, dim: int, p: int) -> FloatArray:
@@ -220,9 +226,7 @@ def _hadamard_worker(
         def work(lo: int, hi: int) -> None:
             x = plain_rows(_dense(X[lo:hi]), dtype)
             at = lo * stride
-            kernels.hadamard_block(
-                x, diagonals, scales, amplitudes, reach, limit, flat, at, stride, gap, rows, v, tile
-            )
+            kernels.hadamard_block(x, diagonals, scales, amplitudes, reach, limit, flat, at, stride, gap, rows, v, tile)
 
         return work
 

@@ -1,7 +1,7 @@
 """Compiled inner loops of the feature maps: projection, sine and cosine, Walsh–Hadamard butterflies.
 
 Importing this module imports numba, so it is imported on first use only, never by ``import krein``. All kernels live in
-one file because numba's disk cache looks at the time stamp of the file a function is written in and of no other.
+one file because numba's disk cache looks at the time stamp of the file a function is written in and at no other.
 
 Every kernel releases the GIL, holds no state and writes only the rows it is given: threads are the caller's business
 (:mod:`krein.features._blocks`), which keeps us clear of numba's own thread pool, one layer of which may not be entered
@@ -13,14 +13,31 @@ not depend on how rows are cut into blocks.
 import math
 from typing import Any
 
-import llvmlite.binding as llvm
 import numpy as np
-from llvmlite import ir
 from numba import njit, types
-from numba.core import cgutils
-from numba.extending import intrinsic, overload
+from numba.extending import overload
 
-_instruction: Any = intrinsic  # its type says that the typing context is passed by the caller; it is not
+from krein.features._vectors import (
+    TILE_ROWS,
+    butterfly2,
+    butterfly4,
+    butterfly8,
+    deinterleave,
+    lanes,
+    project_tile,
+    tile_columns,
+)
+
+__all__ = [
+    "TILE_ROWS",
+    "argument_limit",
+    "csr_block",
+    "dense_block",
+    "hadamard_block",
+    "lanes",
+    "tile_columns",
+    "walsh_hadamard_rows",
+]
 
 # Contraction to fused multiply–add and ignoring the sign of zero cannot harm the range reduction below; reassociation
 # would.
@@ -34,87 +51,6 @@ def _compiled(function, fastmath=frozenset(_FASTMATH)):
         return njit(cache=True, **options)(function)
     except RuntimeError:  # neither the package's folder nor the user's cache can be written
         return njit(**options)(function)
-
-
-# --- projection -------------------------------------------------------------------------------------------------------
-
-
-def _register_tile() -> tuple[int, int]:
-    """Bytes of a vector register and rows of the register tile; three vectors wide, the tile fits the register file."""
-    features = llvm.get_host_cpu_features()
-    if features.get("avx512f"):
-        return 64, 8
-    if features.get("avx"):
-        return 32, 4
-    return 16, 4
-
-
-_VECTOR_BYTES, TILE_ROWS = _register_tile()
-_TILE_VECTORS = 3
-_TILE_BYTES = _TILE_VECTORS * _VECTOR_BYTES
-
-
-def tile_columns(dtype: np.dtype) -> int:
-    """Frequencies per register tile."""
-    return _TILE_BYTES // dtype.itemsize
-
-
-@_instruction
-def _project_tile(typingctx, x, x_at, w, w_at, depth, t, t_at, t_stride):
-    """``t[r, c] = sum_k x[k, r] w[k, c]`` for one register tile of packed rows and packed frequencies.
-
-    Written as explicit vectors because the loop vectoriser keeps the sums in memory, five times slower. The sum runs
-    over k in order, one multiply–add each. The width is a hint: LLVM splits vectors that the target does not have.
-    """
-    scalar = t.dtype
-    lanes = _VECTOR_BYTES // (scalar.bitwidth // 8)
-    alignment = scalar.bitwidth // 8
-    signature = types.void(x, types.intp, w, types.intp, types.intp, t, types.intp, types.intp)
-
-    def codegen(context, builder, signature, args):
-        x_, x_at_, w_, w_at_, depth_, t_, t_at_, t_stride_ = args
-        from numba.np.arrayobj import make_array
-
-        def pointer(type_, value, offset):
-            return builder.gep(make_array(type_)(context, builder, value).data, [offset])
-
-        xs = pointer(signature.args[0], x_, x_at_)
-        ws = pointer(signature.args[2], w_, w_at_)
-        ts = pointer(signature.args[5], t_, t_at_)
-        integer, index = ir.IntType(64), ir.IntType(32)
-        vector = ir.VectorType(context.get_value_type(scalar), lanes)
-        nothing = ir.Constant(vector, ir.Undefined)
-        everywhere = ir.Constant(ir.VectorType(index, lanes), [0] * lanes)
-        tile = [(r, v) for r in range(TILE_ROWS) for v in range(_TILE_VECTORS)]
-
-        sums = {rv: cgutils.alloca_once(builder, vector) for rv in tile}  # LLVM turns these into registers
-        for rv in tile:
-            builder.store(ir.Constant(vector, [0.0] * lanes), sums[rv])
-        with cgutils.for_range(builder, depth_) as loop:
-            x_row = builder.gep(xs, [builder.mul(loop.index, integer(TILE_ROWS))])
-            w_row = builder.gep(ws, [builder.mul(loop.index, integer(_TILE_VECTORS * lanes))])
-            columns = [
-                builder.load(
-                    builder.bitcast(builder.gep(w_row, [integer(v * lanes)]), vector.as_pointer()), align=alignment
-                )
-                for v in range(_TILE_VECTORS)
-            ]
-            for r in range(TILE_ROWS):
-                entry = builder.insert_element(nothing, builder.load(builder.gep(x_row, [integer(r)])), index(0))
-                row = builder.shuffle_vector(entry, nothing, everywhere)
-                for v in range(_TILE_VECTORS):
-                    product = builder.fmul(row, columns[v], flags=("contract",))
-                    builder.store(builder.fadd(builder.load(sums[r, v]), product, flags=("contract",)), sums[r, v])
-        for r, v in tile:
-            at = builder.add(builder.mul(t_stride_, integer(r)), integer(v * lanes))
-            builder.store(
-                builder.load(sums[r, v]),
-                builder.bitcast(builder.gep(ts, [at]), vector.as_pointer()),
-                align=alignment,
-            )
-        return context.get_dummy_value()
-
-    return signature, codegen
 
 
 # --- sine and cosine --------------------------------------------------------------------------------------------------
@@ -196,14 +132,6 @@ def _trig_row_careful(t, amplitudes, cosines, sines, limit):
             sines[j] = amplitudes[j] * math.sin(wide)
 
 
-@_compiled
-def trig_rows(t, amplitudes, limit, out):
-    """The trigonometric map of given arguments, ``(n, s)`` to ``(n, 2 s)``; used where the projection is done already."""
-    s = t.shape[1]
-    for i in range(t.shape[0]):
-        _trig_row_careful(t[i], amplitudes, out[i, :s], out[i, s:], limit)
-
-
 # --- feature maps of a block of rows ----------------------------------------------------------------------------------
 #
 # ``out`` is the output as one flat array: row i of the block starts at ``start + i * stride``, and its sines lie ``gap``
@@ -245,7 +173,7 @@ def dense_block(x, packed, amplitudes, reach, limit, out, start, stride, gap, ro
             a = amplitudes[j0 : j0 + wide]
             for g in range(groups):
                 for j in range(0, wide, columns):
-                    _project_tile(rows_packed, g * d * TILE_ROWS, frequencies, (j0 + j) * d, d, arguments, j, width)
+                    project_tile(rows_packed, g * d * TILE_ROWS, frequencies, (j0 + j) * d, d, arguments, j, width)
                 for r in range(min(TILE_ROWS, m - g * TILE_ROWS)):
                     i = i0 + g * TILE_ROWS + r
                     c = start + i * stride + j0
@@ -291,86 +219,6 @@ def csr_block(indptr, indices, data, transposed, amplitudes, limit, out, start, 
 # three stages run in registers between one load and one store.
 
 
-def lanes(dtype: np.dtype) -> int:
-    """Rows that are interleaved."""
-    return _VECTOR_BYTES // dtype.itemsize
-
-
-def _vectors(context, builder, array_type, array, offset):
-    """Load and store whole vectors of an array, by offset from the given one."""
-    from numba.np.arrayobj import make_array
-
-    scalar = array_type.dtype
-    alignment = scalar.bitwidth // 8
-    vector = ir.VectorType(context.get_value_type(scalar), _VECTOR_BYTES // alignment)
-    base = builder.gep(make_array(array_type)(context, builder, array).data, [offset])
-
-    def place(at):
-        return builder.bitcast(builder.gep(base, [at]), vector.as_pointer())
-
-    def load(at):
-        return builder.load(place(at), align=alignment)
-
-    def store(value, at):
-        builder.store(value, place(at), align=alignment)
-
-    return load, store
-
-
-def _make_butterfly(stages):
-    @_instruction
-    def butterfly(typingctx, v, at, step):
-        """``stages`` stages of the transform on the 2^stages vectors at ``at``, ``at + step``, …"""
-
-        def codegen(context, builder, signature, args):
-            load, store = _vectors(context, builder, signature.args[0], args[0], args[1])
-            places = [builder.mul(args[2], ir.IntType(64)(i)) for i in range(2**stages)]
-            values = [load(at) for at in places]
-            for stage in range(stages):
-                for i in range(2**stages):
-                    if not i >> stage & 1:
-                        a, b = values[i], values[i + 2**stage]
-                        values[i], values[i + 2**stage] = builder.fadd(a, b), builder.fsub(a, b)
-            for value, at in zip(values, places, strict=True):
-                store(value, at)
-            return context.get_dummy_value()
-
-        return types.void(v, types.intp, types.intp), codegen
-
-    return butterfly
-
-
-_butterfly2, _butterfly4, _butterfly8 = (_make_butterfly(stages) for stages in (1, 2, 3))
-
-
-@_instruction
-def _deinterleave(typingctx, v, at, t, t_at, t_stride):
-    """``t[r, c] = v[c, r]`` for as many rows and columns as a vector has lanes, in registers."""
-    n = _VECTOR_BYTES // (v.dtype.bitwidth // 8)
-
-    def codegen(context, builder, signature, args):
-        load, _ = _vectors(context, builder, signature.args[0], args[0], args[1])
-        _, store = _vectors(context, builder, signature.args[2], args[2], args[3])
-        integer, index = ir.IntType(64), ir.IntType(32)
-        mask = ir.VectorType(index, n)
-        values = [load(integer(c * n)) for c in range(n)]
-        step = 1
-        while step < n:  # exchange the off-diagonal blocks of size step, of all pairs of rows that far apart
-            upper = ir.Constant(mask, [i if not i & step else n + i - step for i in range(n)])
-            lower = ir.Constant(mask, [i + step if not i & step else n + i for i in range(n)])
-            for i in range(n):
-                if not i & step:
-                    a, b = values[i], values[i + step]
-                    values[i] = builder.shuffle_vector(a, b, upper)
-                    values[i + step] = builder.shuffle_vector(a, b, lower)
-            step *= 2
-        for r in range(n):
-            store(values[r], builder.mul(args[4], integer(r)))
-        return context.get_dummy_value()
-
-    return types.void(v, types.intp, t, types.intp, types.intp), codegen
-
-
 @_compiled
 def _transform(v, p, width):
     """The unnormalised transform, in place, of ``width`` interleaved rows of length p, a power of two."""
@@ -378,14 +226,14 @@ def _transform(v, p, width):
     while 8 * h <= p:
         for i in range(0, p, 8 * h):
             for j in range(i, i + h):
-                _butterfly8(v, j * width, h * width)
+                butterfly8(v, j * width, h * width)
         h *= 8
     if 4 * h <= p:
         for j in range(h):
-            _butterfly4(v, j * width, h * width)
+            butterfly4(v, j * width, h * width)
     elif 2 * h <= p:
         for j in range(h):
-            _butterfly2(v, j * width, h * width)
+            butterfly2(v, j * width, h * width)
 
 
 @_compiled
@@ -435,7 +283,7 @@ def hadamard_block(x, signs, scales, amplitudes, reach, limit, out, start, strid
             _flip(v, signs[block, 2], p, width, v)
             _transform(v, p, width)
             for j in range(0, padded, width):
-                _deinterleave(v, j * width, flat, j, padded)
+                deinterleave(v, j * width, flat, j, padded)
             for r in range(m):
                 c = start + (i0 + r) * stride + j0
                 t = tile[r, :wide]

@@ -1,0 +1,171 @@
+"""Whole vectors in numba: the register tile of the projection, and butterflies and transposition of the transform.
+
+These are written in LLVM's terms because the loop vectoriser does not find them: it keeps the sums of a matrix product in
+memory (a fifth of the speed), and has no answer to butterflies of stride one. The width is that of the processor's
+registers; LLVM splits vectors that the target does not have, so a wrong guess costs time and nothing else.
+
+numba's disk cache does not look at this file: after a change here, touch ``_kernels.py``.
+"""
+
+from typing import Any
+
+import llvmlite.binding as llvm
+import numba
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+from numba.np.arrayobj import make_array
+
+__all__ = [
+    "TILE_ROWS",
+    "butterfly2",
+    "butterfly4",
+    "butterfly8",
+    "deinterleave",
+    "lanes",
+    "project_tile",
+    "tile_columns",
+]
+
+_instruction: Any = intrinsic  # its type says that the typing context is passed by the caller; it is not
+
+
+def _register_tile() -> tuple[int, int]:
+    """Bytes of a vector register, and rows of a tile three vectors wide that fits the registers."""
+    settings: Any = numba.config
+    features = settings.CPU_FEATURES
+    if features is None:  # without an override numba compiles for the processor it runs on
+        features = "" if settings.CPU_NAME else llvm.get_host_cpu_features().flatten()
+    if "+avx512f" in features:
+        return 64, 8
+    if "+avx" in features:
+        return 32, 4
+    return (16, 8) if "+neon" in features else (16, 4)
+
+
+_VECTOR_BYTES, TILE_ROWS = _register_tile()
+_TILE_VECTORS = 3
+
+
+def tile_columns(dtype: np.dtype) -> int:
+    """Frequencies per register tile."""
+    return _TILE_VECTORS * _VECTOR_BYTES // dtype.itemsize
+
+
+def lanes(dtype: np.dtype) -> int:
+    """Rows that are interleaved for the transform: one per lane of a vector."""
+    return _VECTOR_BYTES // dtype.itemsize
+
+
+def _vectors(context, builder, array_type, array, offset):
+    """Load and store whole vectors of an array, by offset from the given one."""
+    scalar = array_type.dtype
+    alignment = scalar.bitwidth // 8
+    vector = ir.VectorType(context.get_value_type(scalar), _VECTOR_BYTES // alignment)
+    base = builder.gep(make_array(array_type)(context, builder, array).data, [offset])
+
+    def place(at):
+        return builder.bitcast(builder.gep(base, [at]), vector.as_pointer())
+
+    def load(at):
+        return builder.load(place(at), align=alignment)
+
+    def store(value, at):
+        builder.store(value, place(at), align=alignment)
+
+    return load, store
+
+
+@_instruction
+def project_tile(typingctx, x, x_at, w, w_at, depth, t, t_at, t_stride):
+    """``t[r, c] = sum_k x[k, r] w[k, c]`` for one tile of packed rows and packed frequencies.
+
+    The sum runs over k in order, with one multiply–add each, whatever the width of the tile.
+    """
+    n = _VECTOR_BYTES // (t.dtype.bitwidth // 8)
+
+    def codegen(context, builder, signature, args):
+        x_, x_at_, w_, w_at_, depth_, t_, t_at_, t_stride_ = args
+        x_first = builder.gep(make_array(signature.args[0])(context, builder, x_).data, [x_at_])
+        load, _ = _vectors(context, builder, signature.args[2], w_, w_at_)
+        _, store = _vectors(context, builder, signature.args[5], t_, t_at_)
+        integer, index = ir.IntType(64), ir.IntType(32)
+        vector = ir.VectorType(context.get_value_type(t.dtype), n)
+        nothing = ir.Constant(vector, ir.Undefined)
+        everywhere = ir.Constant(ir.VectorType(index, n), [0] * n)
+        tile = [(r, v) for r in range(TILE_ROWS) for v in range(_TILE_VECTORS)]
+
+        sums = {rv: cgutils.alloca_once(builder, vector) for rv in tile}  # LLVM turns these into registers
+        for rv in tile:
+            builder.store(ir.Constant(vector, [0.0] * n), sums[rv])
+        with cgutils.for_range(builder, depth_) as loop:
+            x_row = builder.gep(x_first, [builder.mul(loop.index, integer(TILE_ROWS))])
+            w_row = builder.mul(loop.index, integer(_TILE_VECTORS * n))
+            columns = [load(builder.add(w_row, integer(v * n))) for v in range(_TILE_VECTORS)]
+            for r in range(TILE_ROWS):
+                entry = builder.insert_element(nothing, builder.load(builder.gep(x_row, [integer(r)])), index(0))
+                row = builder.shuffle_vector(entry, nothing, everywhere)
+                for v in range(_TILE_VECTORS):
+                    product = builder.fmul(row, columns[v], flags=("contract",))
+                    builder.store(builder.fadd(builder.load(sums[r, v]), product, flags=("contract",)), sums[r, v])
+        for r, v in tile:
+            store(builder.load(sums[r, v]), builder.add(builder.mul(t_stride_, integer(r)), integer(v * n)))
+        return context.get_dummy_value()
+
+    return types.void(x, types.intp, w, types.intp, types.intp, t, types.intp, types.intp), codegen
+
+
+def _make_butterfly(stages):
+    @_instruction
+    def butterfly(typingctx, v, at, step):
+        """``stages`` stages of the transform on the 2^stages vectors at ``at``, ``at + step``, …"""
+
+        def codegen(context, builder, signature, args):
+            load, store = _vectors(context, builder, signature.args[0], args[0], args[1])
+            places = [builder.mul(args[2], ir.IntType(64)(i)) for i in range(2**stages)]
+            values = [load(at) for at in places]
+            for stage in range(stages):
+                for i in range(2**stages):
+                    if not i >> stage & 1:
+                        a, b = values[i], values[i + 2**stage]
+                        values[i], values[i + 2**stage] = builder.fadd(a, b), builder.fsub(a, b)
+            for value, at in zip(values, places, strict=True):
+                store(value, at)
+            return context.get_dummy_value()
+
+        return types.void(v, types.intp, types.intp), codegen
+
+    return butterfly
+
+
+butterfly2, butterfly4, butterfly8 = (_make_butterfly(stages) for stages in (1, 2, 3))
+
+
+@_instruction
+def deinterleave(typingctx, v, at, t, t_at, t_stride):
+    """``t[r, c] = v[c, r]`` for as many rows and columns as a vector has lanes, in registers."""
+    n = _VECTOR_BYTES // (v.dtype.bitwidth // 8)
+
+    def codegen(context, builder, signature, args):
+        load, _ = _vectors(context, builder, signature.args[0], args[0], args[1])
+        _, store = _vectors(context, builder, signature.args[2], args[2], args[3])
+        integer, index = ir.IntType(64), ir.IntType(32)
+        mask = ir.VectorType(index, n)
+        values = [load(integer(c * n)) for c in range(n)]
+        step = 1
+        while step < n:  # exchange the off-diagonal blocks of size step, of all pairs of rows that far apart
+            upper = ir.Constant(mask, [i if not i & step else n + i - step for i in range(n)])
+            lower = ir.Constant(mask, [i + step if not i & step else n + i for i in range(n)])
+            for i in range(n):
+                if not i & step:
+                    a, b = values[i], values[i + step]
+                    values[i] = builder.shuffle_vector(a, b, upper)
+                    values[i + step] = builder.shuffle_vector(a, b, lower)
+            step *= 2
+        for r in range(n):
+            store(values[r], builder.mul(args[4], integer(r)))
+        return context.get_dummy_value()
+
+    return types.void(v, types.intp, t, types.intp, types.intp), codegen

@@ -1,3 +1,27 @@
-"""Learning with similarities that need not be positive definite."""
+"""Learning with similarities that need not be positive definite.
+
+A kernel becomes a signed measure, the measure random features with a signature, and the features models that train on
+millions of rows. Start with :func:`diagnose` and :class:`SignedFourierFeatures`.
+"""
+
+from krein import kernels
+from krein.measures import (
+    SignedMeasure,
+    components_for_error,
+    diagnose,
+    predicted_error,
+    signed_measure,
+    uniform_error_bound,
+)
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "kernels",
+    "diagnose",
+    "signed_measure",
+    "SignedMeasure",
+    "predicted_error",
+    "uniform_error_bound",
+    "components_for_error",
+]

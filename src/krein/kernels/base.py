@@ -121,7 +121,7 @@ class Kernel(ABC):
 
     def __repr__(self) -> str:
         shown = []
-        for field in sorted(fields(self), key=lambda f: f.kw_only):  # type: ignore[arg-type]
+        for field in sorted(fields(self), key=lambda f: bool(f.kw_only)):  # type: ignore[arg-type]
             value = getattr(self, field.name)
             if field.kw_only and value == field.default:
                 continue

@@ -74,10 +74,10 @@ def _read(node: ast.expr, text: str) -> Kernel | float:
         return -value if isinstance(node.op, ast.USub) else value
     if isinstance(node, ast.BinOp):
         left, right = _read(node.left, text), _read(node.right, text)
-        both = isinstance(left, Kernel) and isinstance(right, Kernel)
-        if isinstance(node.op, (ast.Add, ast.Sub)) and both:
-            return left + right if isinstance(node.op, ast.Add) else left - right
-        if isinstance(node.op, ast.Mult) and not both:
+        if isinstance(left, Kernel) and isinstance(right, Kernel):
+            if isinstance(node.op, (ast.Add, ast.Sub)):
+                return left + right if isinstance(node.op, ast.Add) else left - right
+        elif isinstance(node.op, ast.Mult):
             return left * right
         if isinstance(node.op, ast.Div) and not isinstance(right, Kernel) and right != 0:
             return left / right

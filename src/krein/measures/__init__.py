@@ -1,1 +1,30 @@
-"""Room under construction."""
+"""Signed measures: a polynomial head and a signed measure on radii, and ways to get one from a kernel."""
+
+from krein.measures.bounds import components_for_error, uniform_error_bound
+from krein.measures.build import signed_measure
+from krein.measures.diagnosis import Diagnosis, diagnose
+from krein.measures.head import Head, head_columns
+from krein.measures.omega import omega
+from krein.measures.parts import Atoms, Density, LawPart, Mixture, RadialPart
+from krein.measures.predict import frequencies_for_width, mean_squared_error, predicted_error
+from krein.measures.signed import SignedMeasure
+
+__all__ = [
+    "signed_measure",
+    "SignedMeasure",
+    "Head",
+    "RadialPart",
+    "Atoms",
+    "Density",
+    "LawPart",
+    "Mixture",
+    "diagnose",
+    "Diagnosis",
+    "predicted_error",
+    "mean_squared_error",
+    "frequencies_for_width",
+    "head_columns",
+    "uniform_error_bound",
+    "components_for_error",
+    "omega",
+]

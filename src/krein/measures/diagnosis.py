@@ -1,0 +1,297 @@
+"""Theorem 1 answered: does a kernel admit a positive decomposition on ℝ^d, by which rule, and what to do if not."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from krein.measures.build import edge_exponent, fourier_transform
+from krein.measures.closed_form import jordan_of_laws
+from krein.measures.fourier import critical_exponent, fourier_measure, tail_mass
+from krein.measures.omega import check_dim
+from krein.measures.protocol import RadialKernel, closed_terms
+from krein.measures.smoothness import Shape, radial_shape, singularity_exponent
+from krein.measures.sphere import negative_degrees
+
+__all__ = ["Diagnosis", "diagnose"]
+
+_FIT_MARGIN = 0.05  # a fitted exponent this close to the critical one counts as critical, which is infinite
+
+
+@final
+@dataclass(frozen=True)
+class Diagnosis:
+    r"""The answer for one kernel in one dimension.
+
+    Attributes
+    ----------
+    kernel : str
+    dim : int
+    finite : bool or None
+        Whether the kernel (extended by zero beyond its domain) is the transform of a finite signed measure on
+        :math:`\mathbb{R}^d`, that is, admits a positive decomposition there. None if it could not be decided.
+    rule : {"closed form", "critical exponent", "boundedness", "smoothness", "undecided"}
+    reason : str
+    mass, positive_mass, negative_mass : float or None
+        Of the Jordan parts, where finite and computed; ``mass`` is ``inf`` where infinite.
+    positive_definite : bool or None
+        On :math:`\mathbb{R}^d`.
+    positive_on_sphere : bool
+        On the unit sphere :math:`S^{d-1}`: no negative Gegenbauer coefficient.
+    negative_degree : int or None
+        The first degree with a negative coefficient.
+    any_extension : bool or None
+        For kernels on the sphere: whether some other continuation beyond z = 2 can have a finite measure.
+    tail_exponent : float or None
+        β in :math:`|\rho(r)| \sim r^{-\beta}`; the mass is finite iff β > 1.
+    numerical : bool
+        Whether the exponent was fitted rather than known.
+    advice : str
+        Which method and radius to use.
+    """
+
+    kernel: str
+    dim: int
+    finite: bool | None
+    rule: str
+    reason: str
+    mass: float | None
+    positive_mass: float | None
+    negative_mass: float | None
+    positive_definite: bool | None
+    positive_on_sphere: bool
+    negative_degree: int | None
+    any_extension: bool | None
+    tail_exponent: float | None
+    numerical: bool
+    advice: str
+
+    def __str__(self) -> str:
+        answer = {True: "yes", False: "no", None: "undecided"}
+        mass = "not computed" if self.mass is None else f"{self.mass:.4g}"
+        if self.positive_mass is not None:
+            mass += f" (positive {self.positive_mass:.4g}, negative {self.negative_mass:.4g})"
+        sphere = answer[self.positive_on_sphere]
+        if self.negative_degree is not None:
+            sphere += f" (coefficient of degree {self.negative_degree} is negative)"
+        lines = [
+            f"{self.kernel} in dimension {self.dim}",
+            f"  positive decomposition on R^{self.dim}   {answer[self.finite]}, by {self.rule}"
+            + (" (decided numerically)" if self.numerical else ""),
+            f"    {self.reason}",
+            f"  mass of its measure            {mass}",
+            f"  positive definite on R^{self.dim:<6} {answer[self.positive_definite]}",
+            f"  positive definite on sphere    {sphere}",
+        ]
+        if self.tail_exponent is not None:
+            lines.append(
+                f"  tail of the measure            r^{-self.tail_exponent:.3g}; a finite mass needs a power below -1"
+            )
+        return "\n".join([*lines, f"  use                            {self.advice}"])
+
+
+def diagnose(kernel: RadialKernel, dim: int) -> Diagnosis:
+    """Whether a kernel admits a positive decomposition on ℝ^dim, and what follows from the answer.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        From :mod:`krein.kernels`; for ``Radial(...)`` and sums without known spectrum the answer is found numerically.
+    dim : int
+        Dimension of the data.
+
+    Returns
+    -------
+    Diagnosis
+
+    Examples
+    --------
+    >>> import krein
+    >>> from krein.kernels import SphericalPolynomial
+    >>> krein.diagnose(SphericalPolynomial(a=2, p=2), dim=16).finite
+    False
+    >>> krein.diagnose(SphericalPolynomial(a=2, p=2), dim=4).finite
+    True
+    """
+    dim = check_dim(dim)
+    terms = closed_terms(kernel, dim)
+    if terms is not None:
+        return _closed(kernel, dim, terms)
+    if kernel.domain == "sphere":
+        return _on_sphere(kernel, dim)
+    return _on_space(kernel, dim)
+
+
+def _closed(kernel: RadialKernel, dim: int, terms: list) -> Diagnosis:
+    measure = jordan_of_laws(dim, terms)
+    negative = measure.negative.mass
+    cancelled = sum(abs(c) for c, _, _ in terms) - measure.mass
+    kind = f"a signed sum of {len(terms)} classical spectra" if len(terms) > 1 else "a classical spectrum"
+    reason = f"it has {kind}; the Jordan parts have mass {measure.mass:.4g}"
+    if cancelled > 1e-9:
+        reason += f", {cancelled:.3g} less than the difference as written"
+    return _report(
+        kernel,
+        dim,
+        finite=True,
+        rule="closed form",
+        reason=reason,
+        masses=(measure.positive.mass, negative),
+        positive_definite=negative == 0.0,
+        advice="method='closed_form' for all distances; method='least_mass' with the data's radius for less variance",
+    )
+
+
+def _on_sphere(kernel: RadialKernel, dim: int) -> Diagnosis:
+    exponent, critical = edge_exponent(kernel, 2.0), critical_exponent(dim)
+    numerical = kernel.facts.edge_exponent is None
+    margin = _FIT_MARGIN if numerical else 0.0
+    finite = bool(exponent > critical + margin)
+    inner = kernel.facts.edge_smoothness
+    if inner is None:
+        inner = singularity_exponent(kernel.radial, 2.0, ends=False)
+        inner = min(inner, exponent) if 0.02 < exponent % 1.0 < 0.98 else inner
+    # A finite measure is ⌊(d−1)/2⌋ times continuously differentiable: an exponent below that excludes every extension.
+    any_extension = inner >= math.floor(critical) or finite
+    tail = 1 + exponent - critical
+    edge = "ends with a jump" if exponent < margin or exponent == 0.0 else f"ends like (2 - z)^{exponent:.3g}"
+    reason = (
+        f"extended by zero it {edge} at z = 2, {'above' if finite else 'not above'} the critical (d-1)/2 = {critical:g}"
+    )
+    if not finite:
+        reason += (
+            "; a smooth continuation beyond 2 has a finite measure"
+            if any_extension
+            else f"; and no continuation helps: at z = 2 it is not {math.floor(critical)} times differentiable"
+        )
+    masses, positive = _sphere_masses(kernel, dim, tail) if finite else (None, False)
+    if math.isinf(inner):
+        advice = "method='least_mass', radius up to 2 (sqrt(2) for unit vectors with non-negative entries)"
+    else:
+        advice = (
+            "method='least_mass' with radius below 2 (sqrt(2) for unit vectors with non-negative entries); at radius 2 use "
+            "tol='auto', which states the bias near antipodal points"
+        )
+    return _report(
+        kernel,
+        dim,
+        finite=finite,
+        rule="critical exponent",
+        reason=reason,
+        masses=masses,
+        positive_definite=positive,
+        advice=advice,
+        any_extension=any_extension,
+        tail=tail,
+        numerical=numerical,
+    )
+
+
+def _on_space(kernel: RadialKernel, dim: int) -> Diagnosis:
+    advice = "method='least_mass' with radius the largest distance in the data"
+    shape = radial_shape(kernel.radial) if kernel.facts.bounded else Shape(False, None, math.inf, False)
+    if not shape.bounded:
+        return _report(
+            kernel,
+            dim,
+            finite=False,
+            rule="boundedness",
+            reason="it is unbounded, and the transform of a finite measure is bounded by its mass",
+            positive_definite=False,
+            advice=advice + "; head_degree=1 takes up the growth",
+            numerical=kernel.facts.bounded,
+        )
+    if shape.limit is None:
+        return _report(
+            kernel,
+            dim,
+            finite=None,
+            rule="undecided",
+            reason="it does not settle to a limit up to z = 1e8, so its transform cannot be found numerically",
+            positive_definite=None,
+            advice=advice,
+            numerical=True,
+        )
+    limit, critical = shape.limit, critical_exponent(dim)
+    exponent = singularity_exponent(lambda z: kernel.radial(z) - limit, 1.5 * shape.support, ends=False)
+    finite = bool(exponent > critical + _FIT_MARGIN)
+    if math.isinf(exponent):
+        reason = "no kink or jump away from 0 was found, so its transform decays fast"
+    else:
+        compared = "above" if finite else "not above"
+        reason = f"its worst singularity away from 0 is |z - z0|^{exponent:.3g}, {compared} the critical (d-1)/2 = {critical:g}"
+    masses, positive = _space_masses(kernel, dim, shape) if finite else (None, False)
+    return _report(
+        kernel,
+        dim,
+        finite=finite,
+        rule="smoothness",
+        reason=reason,
+        masses=masses,
+        positive_definite=positive,
+        advice=advice,
+        tail=None if math.isinf(exponent) else 1 + exponent - critical,
+        numerical=True,
+    )
+
+
+def _sphere_masses(kernel: RadialKernel, dim: int, tail: float) -> tuple[tuple[float, float] | None, bool | None]:
+    """Jordan masses of the zero extension, the tail beyond the table included half to each sign."""
+    density, cutoff = fourier_transform(kernel, dim)
+    known = kernel.fourier_density(np.ones(1), dim) is not None
+    measure = fourier_measure(kernel.radial, density, dim, cutoff, cutoff, arches=600 if known else 100)
+    edges = measure.positive.edges  # type: ignore[attr-defined]
+    rest = tail_mass(density, float(edges[-1]), cutoff, tail) if math.isfinite(tail) else 0.0
+    masses = (measure.positive.mass + rest / 2, measure.negative.mass + rest / 2)
+    return masses, masses[1] <= 1e-9 * masses[0]
+
+
+def _space_masses(kernel: RadialKernel, dim: int, shape: Shape) -> tuple[tuple[float, float] | None, bool | None]:
+    """Jordan masses by quadrature, or None where cancellation in high dimension spoils it (checked against k itself)."""
+    if not shape.decays or shape.limit != 0.0 or dim > 12:
+        return None, None
+    density, cutoff = fourier_transform(kernel, dim)
+    measure = fourier_measure(kernel.radial, density, dim, cutoff, cutoff, arches=100)
+    scale = abs(float(kernel.radial(0.0))) or 1.0
+    if measure.bias > 1e-3 * scale:
+        return None, None
+    masses = (measure.positive.mass, measure.negative.mass)
+    return masses, masses[1] <= 1e-6 * masses[0]
+
+
+def _report(
+    kernel: RadialKernel,
+    dim: int,
+    *,
+    finite: bool | None,
+    rule: str,
+    reason: str,
+    positive_definite: bool | None,
+    advice: str,
+    masses: tuple[float, float] | None = None,
+    any_extension: bool | None = None,
+    tail: float | None = None,
+    numerical: bool = False,
+) -> Diagnosis:
+    surely_positive = kernel.facts.positive_on_spheres or positive_definite
+    negative = [] if surely_positive else [int(n) for n in negative_degrees(kernel.radial, dim)]
+    return Diagnosis(
+        kernel=repr(kernel),
+        dim=dim,
+        finite=finite,
+        rule=rule,
+        reason=reason,
+        mass=math.inf if finite is False else (None if masses is None else masses[0] + masses[1]),
+        positive_mass=None if masses is None else masses[0],
+        negative_mass=None if masses is None else masses[1],
+        positive_definite=positive_definite,
+        positive_on_sphere=not negative,
+        negative_degree=negative[0] if negative else None,
+        any_extension=any_extension,
+        tail_exponent=tail if tail is None or math.isfinite(tail) else None,
+        numerical=numerical,
+        advice=advice,
+    )

@@ -1,0 +1,165 @@
+"""A finite signed measure that represents a radial kernel, with its mass and a bound on its bias."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from numbers import Real
+from typing import Any, Literal, Self, final
+
+import numpy as np
+
+from krein.measures.head import NO_HEAD, Head
+from krein.measures.omega import check_dim
+from krein.measures.parts import NO_MASS, Atoms, RadialPart, mix
+
+__all__ = ["SignedMeasure"]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class SignedMeasure:
+    r"""A polynomial head plus a signed radial measure.
+
+    .. math:: k(z) \approx \sum_q c_q z^{2q} + \int \Omega_d(rz)\,\rho_+(dr) - \int \Omega_d(rz)\,\rho_-(dr)
+
+    Build one with :func:`krein.signed_measure`, or with the constructors `jordan` (the two parts have no radius in common,
+    hence least mass) and `difference` (any two parts, such as two overlapping Gaussians).
+
+    Parameters
+    ----------
+    dim : int
+        Dimension d of the space the measure lives on.
+    positive, negative : RadialPart
+    head : Head
+    bias : float
+        Bound on :math:`|evaluate(z) - k(z)|` for z in [0, radius].
+    radius : float
+        Largest distance the measure is made for; ``inf`` for closed forms.
+    sphere : bool
+        Whether the data are unit vectors, so that the head needs fewer columns.
+    decomposition : {"jordan", "difference"}
+    note : str
+        What was done that the user did not ask for, in words; empty if nothing.
+    """
+
+    dim: int
+    positive: RadialPart = NO_MASS
+    negative: RadialPart = NO_MASS
+    head: Head = NO_HEAD
+    bias: float = 0.0
+    radius: float = math.inf
+    sphere: bool = False
+    decomposition: Literal["jordan", "difference"] = "difference"
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "dim", check_dim(self.dim))
+        if not (math.isfinite(self.positive.mass) and math.isfinite(self.negative.mass)):
+            raise ValueError("both parts of a signed measure must have finite mass; use method='least_mass'")
+        if self.decomposition == "jordan" and _share_radii(self.positive, self.negative):
+            raise ValueError("Jordan parts have no radius in common; use SignedMeasure.difference, or cancel the atoms")
+
+    @classmethod
+    def jordan(cls, dim: int, positive: RadialPart, negative: RadialPart, **kwargs: Any) -> Self:
+        """Parts that live on disjoint sets of radii: the decomposition of least mass."""
+        return cls(dim, positive, negative, decomposition="jordan", **kwargs)
+
+    @classmethod
+    def difference(cls, dim: int, positive: RadialPart, negative: RadialPart, **kwargs: Any) -> Self:
+        """Any two parts; their common mass is not cancelled."""
+        return cls(dim, positive, negative, decomposition="difference", **kwargs)
+
+    @classmethod
+    def from_atoms(cls, dim: int, radii: np.ndarray, weights: np.ndarray, **kwargs: Any) -> Self:
+        """Jordan parts of finitely many radii with signed weights; zero weights are dropped."""
+        radii, weights = np.asarray(radii, dtype=np.float64), np.asarray(weights, dtype=np.float64)
+        radii, inverse = np.unique(radii, return_inverse=True)
+        weights = np.bincount(inverse, weights, minlength=radii.size)
+        up, down = weights > 0, weights < 0
+        return cls.jordan(dim, Atoms(radii[up], weights[up]), Atoms(radii[down], -weights[down]), **kwargs)
+
+    @property
+    def mass(self) -> float:
+        """Total mass of the radial parts; the head has none, as it is reproduced exactly."""
+        return self.positive.mass + self.negative.mass
+
+    @property
+    def second_moment(self) -> float:
+        """∫ r² |ρ|(dr)."""
+        return self.positive.second_moment + self.negative.second_moment
+
+    def tail(self, z: Any) -> np.ndarray:
+        """What the radial parts give at distances z, without the head."""
+        return self.positive.evaluate(z, self.dim) - self.negative.evaluate(z, self.dim)
+
+    def majorant(self, z: Any) -> np.ndarray:
+        """Positive plus negative part: the kernel that features without their signature estimate."""
+        return self.positive.evaluate(z, self.dim) + self.negative.evaluate(z, self.dim)
+
+    def evaluate(self, z: Any) -> np.ndarray:
+        """The kernel as this measure gives it, at distances z."""
+        return self.head.evaluate(z) + self.tail(z)
+
+    def head_columns(self) -> int:
+        """Feature columns taken by the head."""
+        return self.head.columns(self.dim, sphere=self.sphere)
+
+    def __add__(self, other: Any) -> SignedMeasure:
+        if not isinstance(other, SignedMeasure):
+            return NotImplemented
+        if other.dim != self.dim:
+            raise ValueError(
+                f"both measures must live on the same space, got dimensions {self.dim} and {other.dim}; "
+                "build both with the same dim"
+            )
+        merged: dict[str, Any] = {
+            "head": self.head + other.head,
+            "bias": self.bias + other.bias,
+            "radius": min(self.radius, other.radius),
+            "sphere": self.sphere and other.sphere,
+            "note": "; ".join(filter(None, (self.note, other.note))),
+        }
+        parts = (self.positive, self.negative, other.positive, other.negative)
+        if all(isinstance(part, Atoms) for part in parts):
+            radii = np.concatenate([part.radii for part in parts])  # type: ignore[attr-defined]
+            weights = np.concatenate([s * part.weights for s, part in zip((1, -1, 1, -1), parts, strict=True)])  # type: ignore[attr-defined]
+            return SignedMeasure.from_atoms(self.dim, radii, weights, **merged)
+        return SignedMeasure.difference(
+            self.dim, mix(self.positive, other.positive), mix(self.negative, other.negative), **merged
+        )
+
+    def __mul__(self, factor: Any) -> SignedMeasure:
+        if not isinstance(factor, Real) or isinstance(factor, bool):
+            return NotImplemented
+        factor = float(factor)
+        if not math.isfinite(factor):
+            raise ValueError(f"a measure can be scaled by a finite number only, got {factor}")
+        size = abs(factor)
+        up, down = (self.positive, self.negative) if factor > 0 else (self.negative, self.positive)
+        scaled = [part.scaled(size) if size > 0 and part.mass > 0 else NO_MASS for part in (up, down)]
+        return replace(
+            self, positive=scaled[0], negative=scaled[1], head=self.head.scaled(factor), bias=size * self.bias
+        )
+
+    __rmul__ = __mul__
+
+    def __neg__(self) -> SignedMeasure:
+        return self * -1.0
+
+    def __sub__(self, other: Any) -> SignedMeasure:
+        return self + (-other) if isinstance(other, SignedMeasure) else NotImplemented
+
+    def __str__(self) -> str:
+        head = " + ".join(f"{c:.4g}·z^{2 * q}" if q else f"{c:.4g}" for q, c in enumerate(self.head.coefficients))
+        lines = [
+            f"signed measure on R^{self.dim} ({self.decomposition} parts)",
+            f"  head      {head or 'none'}",
+            f"  mass      {self.mass:.4g}  (positive {self.positive.mass:.4g}, negative {self.negative.mass:.4g})",
+            f"  bias      at most {self.bias:.3g} for distances up to {self.radius:.4g}",
+        ]
+        return "\n".join(lines + ([f"  note      {self.note}"] if self.note else []))
+
+
+def _share_radii(a: RadialPart, b: RadialPart) -> bool:
+    return isinstance(a, Atoms) and isinstance(b, Atoms) and bool(np.intersect1d(a.radii, b.radii).size)

@@ -1,0 +1,62 @@
+r"""Is a kernel positive definite on the unit sphere? The signs of its Gegenbauer coefficients decide (Schoenberg 1942)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+
+import numpy as np
+from scipy import special
+
+__all__ = ["negative_degrees", "sphere_eigenvalues"]
+
+_DEGREES = 31
+_ROUNDING = 1e-13
+
+
+def sphere_eigenvalues(function: Callable[[np.ndarray], np.ndarray], dim: int, degrees: int = _DEGREES) -> np.ndarray:
+    r"""Eigenvalues of the kernel's integral operator on :math:`S^{d-1}` with the uniform measure, degree by degree.
+
+    .. math:: b_n = \frac{\int_0^\pi k(2\sin\tfrac\theta2)\, P_n(\cos\theta) \sin^{d-2}\theta\,d\theta}{\int_0^\pi \sin^{d-2}\theta\,d\theta}
+
+    where :math:`P_n` is the Gegenbauer polynomial with :math:`P_n(1) = 1`. The integral is taken in the angle, in which kernels
+    with a kink at 0 or an infinite slope at 2 are smooth. For d = 1 the sphere is two points and there are two degrees.
+
+    Parameters
+    ----------
+    function : callable
+        k(z) on [0, 2].
+    dim : int
+    degrees : int
+
+    Returns
+    -------
+    ndarray of shape (degrees,), or (2,) for d = 1
+    """
+    if dim == 1:
+        same, opposite = (float(v) for v in function(np.array([0.0, 2.0])))
+        return np.array([same + opposite, same - opposite]) / 2
+    nodes, weights = _legendre()
+    theta = np.pi / 2 * (nodes + 1)
+    u = np.cos(theta)
+    with np.errstate(divide="ignore"):
+        log = (dim - 2) * np.log(np.sin(theta))
+    weight = weights * np.exp(log - log.max()) if dim > 2 else weights.copy()
+    values = function(np.minimum(2 * np.sin(theta / 2), 2.0)) * weight / weight.sum()
+    result = np.empty(degrees)
+    before, current = np.ones_like(u), u
+    for n in range(degrees):
+        result[n] = before @ values
+        before, current = current, ((2 * n + dim) * u * current - (n + 1) * before) / (n + dim - 1)
+    return result
+
+
+def negative_degrees(function: Callable[[np.ndarray], np.ndarray], dim: int) -> np.ndarray:
+    """Degrees whose eigenvalue is negative beyond rounding; none means positive definite as far as can be told."""
+    scale = float(np.max(np.abs(function(np.linspace(0.0, 2.0, 65))))) or 1.0
+    return np.flatnonzero(sphere_eigenvalues(function, dim) < -_ROUNDING * scale)
+
+
+@lru_cache(maxsize=1)
+def _legendre() -> tuple[np.ndarray, np.ndarray]:
+    return special.roots_legendre(1200)

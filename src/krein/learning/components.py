@@ -1,0 +1,65 @@
+"""Eigenpairs of the indefinite kernel matrix Z J Zᵀ from the small matrix ZᵀZ alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import linalg
+
+__all__ = ["SignedComponents", "signed_components"]
+
+
+@dataclass(frozen=True, eq=False)
+class SignedComponents:
+    r"""The non-zero part of :math:`Z J Z^\top = V \Theta V^\top`, held by maps from features to eigenvectors.
+
+    Parameters
+    ----------
+    values : ndarray of shape (rank,)
+        :math:`\Theta`, of both signs, sorted by absolute value, largest first.
+    basis : ndarray of shape (n_components, rank)
+        :math:`B` with :math:`Z B = V`.
+    lift : ndarray of shape (n_components, rank)
+        :math:`J Z^\top V`; on the rows of Z it acts as :math:`B \Theta`, off their span as the kernel does.
+    """
+
+    values: np.ndarray
+    basis: np.ndarray
+    lift: np.ndarray
+
+
+def signed_components(gram: np.ndarray, signature: np.ndarray) -> SignedComponents:
+    r"""Eigenpairs of :math:`Z J Z^\top` given :math:`G = Z^\top Z` and the signature.
+
+    With :math:`G = Q \Sigma^2 Q^\top` the thin SVD is :math:`Z = P \Sigma Q^\top`, so
+
+    .. math:: Z J Z^\top = P M P^\top, \qquad M = \Sigma Q^\top J Q \Sigma = U \Theta U^\top, \qquad V = P U .
+
+    M is symmetric: its eigenvalues are real although :math:`J G` is not symmetric. Directions in which G is zero to
+    rounding (:math:`\sigma^2 \le D\,\epsilon\,\sigma_1^2`) are left out: no row has anything there.
+
+    Parameters
+    ----------
+    gram : ndarray of shape (n_components, n_components)
+    signature : ndarray of shape (n_components,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein.learning import signed_components
+    >>> Z = np.array([[1.0, 0.0], [0.0, 2.0], [0.0, 0.0]])
+    >>> signed_components(Z.T @ Z, np.array([1.0, -1.0])).values
+    array([-4.,  1.])
+    """
+    sizes, directions = linalg.eigh(gram, driver="evd", check_finite=False)
+    floor = gram.shape[0] * np.finfo(np.float64).eps * sizes[-1]
+    kept = sizes > max(floor, 0.0)
+    sigma, Q = np.sqrt(sizes[kept]), directions[:, kept]
+    M = (Q.T * signature) @ Q * np.multiply.outer(sigma, sigma)
+    values, U = linalg.eigh(0.5 * (M + M.T), driver="evd", check_finite=False)
+    order = np.argsort(-np.abs(values), kind="stable")
+    values, U = values[order], U[:, order]
+    basis = (Q / sigma) @ U
+    lift = signature[:, None] * ((Q * sigma) @ U)
+    return SignedComponents(values, basis, lift)

@@ -1,0 +1,114 @@
+"""A bounded sample of a stream of rows that does not depend on how the stream is cut into blocks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+__all__ = ["RowSample", "row_keys", "stack_rows"]
+
+_SALT = np.uint64(0x9E3779B97F4A7C15)
+
+
+def row_keys(start: int, count: int) -> np.ndarray:
+    """Pseudo-random keys in [0, 1) of the rows ``start, …, start + count − 1``.
+
+    A key depends on nothing but the number of its row. Whoever reads a row, in whatever block, on whatever machine,
+    gives it the same key, so samples drawn by key agree between one machine and many.
+
+    Examples
+    --------
+    >>> from krein.learning import row_keys
+    >>> bool((row_keys(0, 10)[4:] == row_keys(4, 6)).all())
+    True
+    """
+    key = np.arange(start + 1, start + count + 1, dtype=np.uint64) * _SALT
+    # the finaliser of SplitMix64 (Steele, Lea and Flood, 2014): every input bit reaches every output bit
+    key = (key ^ (key >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    key = (key ^ (key >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    key ^= key >> np.uint64(31)
+    return (key >> np.uint64(11)) * 2.0**-53
+
+
+class RowSample:
+    """The rows of smallest key seen so far, at most `limit` of them, with whatever travels beside each row.
+
+    Parameters
+    ----------
+    limit : int
+        Most rows to keep. A stream of no more rows is kept whole.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein.learning import RowSample
+    >>> whole, left, right = RowSample(3), RowSample(3), RowSample(3)
+    >>> X = np.arange(10.0)[:, None]
+    >>> whole.add(0, X); left.add(0, X[:7]); right.add(7, X[7:])
+    >>> left.merge(right)
+    >>> bool((whole.columns()[0] == left.columns()[0]).all())
+    True
+    """
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self._index = np.empty(0, dtype=np.int64)
+        self._keys = np.empty(0)
+        self._columns: list[list[Any]] | None = None
+
+    def __len__(self) -> int:
+        return min(self.limit, self._keys.size)
+
+    def add(self, start: int, *columns: Any) -> None:
+        """Offer a block whose first row is row `start` of the stream; the columns are arrays or CSR of equal length."""
+        count = columns[0].shape[0]
+        keys = row_keys(start, count)
+        if self._keys.size >= self.limit:
+            rows = np.flatnonzero(keys < np.partition(self._keys, self.limit - 1)[self.limit - 1])
+        else:
+            rows = np.arange(count)
+        # fancy indexing copies: the block itself may be a view of a file or of a buffer to be used again
+        self._append(start + rows, keys[rows], [column[rows] for column in columns])
+
+    def merge(self, other: RowSample) -> None:
+        """Take over what another sample of the same stream has kept."""
+        if other._columns is not None:
+            self._append(other._index, other._keys, [stack_rows(column) for column in other._columns])
+
+    def columns(self) -> list[Any]:
+        """What was kept, column by column, in the order of the stream."""
+        self._compact()
+        if self._columns is None:
+            return []
+        order = np.argsort(self._index, kind="stable")
+        return [stack_rows(column)[order] for column in self._columns]
+
+    def _append(self, index: np.ndarray, keys: np.ndarray, columns: list[Any]) -> None:
+        if not index.size:
+            return
+        self._index = np.concatenate([self._index, index])
+        self._keys = np.concatenate([self._keys, keys])
+        if self._columns is None:
+            self._columns = [[] for _ in columns]
+        for kept, new in zip(self._columns, columns, strict=True):
+            kept.append(new)
+        if self._keys.size > 2 * self.limit:  # seldom, so that the cost per row stays constant
+            self._compact()
+
+    def _compact(self) -> None:
+        if self._keys.size <= self.limit or self._columns is None:
+            return
+        keep = np.argpartition(self._keys, self.limit - 1)[: self.limit]
+        self._index, self._keys = self._index[keep], self._keys[keep]
+        self._columns = [[stack_rows(column)[keep]] for column in self._columns]
+
+
+def stack_rows(parts: list[Any]) -> Any:
+    """One matrix or vector out of several with the same columns, dense or CSR."""
+    if len(parts) == 1:
+        return parts[0]
+    if sp.issparse(parts[0]):
+        return sp.vstack(parts, format="csr")
+    return np.concatenate(parts)

@@ -1,0 +1,109 @@
+"""How good each λ of a grid is: leave-one-out, generalised cross-validation, held-out rows."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from krein.learning.path import RidgePath
+from krein.learning.sums import CentredSums
+
+__all__ = ["default_grid", "gcv_scores", "held_out_scores", "loo_scores"]
+
+_LEAST_FREEDOM = 1e-9  # 1 − leverage below this is made of rounding, and so is the quotient by it
+
+
+def default_grid(sums: CentredSums) -> np.ndarray:
+    r"""λ from :math:`10^{-13}` to 10 times the mean square length of a (centred) feature row, two per decade.
+
+    It reaches far down because the columns of a signed map differ much in size: those of the tail of a least-mass
+    measure carry what distinguishes near rows, at :math:`10^{-4}` of the length of the head's.
+    """
+    scale = float(np.trace(sums.gram)) / sums.weight
+    return np.geomspace(1e-13, 1e1, 29) * (scale if scale > 0.0 else 1.0)
+
+
+def loo_scores(
+    path: RidgePath,
+    sums: CentredSums,
+    mu: np.ndarray,
+    Z: np.ndarray,
+    Y: np.ndarray,
+    weight: np.ndarray | None = None,
+) -> np.ndarray:
+    r"""Mean squared leave-one-out error for each μ, in closed form.
+
+    .. math:: y_i - \hat y_i^{(-i)} = \frac{y_i - \hat y_i}{1 - h_i}, \qquad
+              h_i = \frac{1}{W} + (z_i - \bar z)^\top (G + \mu R)^{-1} (z_i - \bar z)
+
+    with μ held fixed when a row is left out. Rows given here may be a sample of those in the sums: their mean is then
+    an unbiased estimate of the mean over all rows, at a cost that does not grow with n.
+
+    Parameters
+    ----------
+    path : RidgePath
+    sums : CentredSums
+    mu : ndarray of shape (n_mu,)
+    Z : ndarray of shape (n_rows, n_components)
+    Y : ndarray of shape (n_rows, n_targets)
+    weight : ndarray of shape (n_rows,), default=None
+        Where all weights in the sums are whole numbers, one of the copies of a row is left out, else the whole row.
+
+    Returns
+    -------
+    ndarray of shape (n_mu,)
+        Infinity where a row has leverage 1 to rounding, so that nothing can be said.
+    """
+    weight = np.ones(Z.shape[0]) if weight is None else np.asarray(weight, dtype=np.float64)
+    left_out = np.minimum(weight, 1.0) if sums.counts else weight
+    inside = np.subtract(Z, sums.mean, dtype=np.float64) @ path.basis
+    target = Y - sums.y_mean
+    cross = path.basis.T @ sums.cross
+    mu = np.atleast_1d(mu)
+    shrink = path.gain / (path.values + mu[:, None])
+    squared = np.square(inside)
+    leverage = squared @ shrink.T
+    del squared
+    scores = np.empty(mu.size)
+    for i in range(mu.size):
+        free = 1.0 - left_out * (leverage[:, i] + (1.0 / sums.weight if sums.intercept else 0.0))
+        # with Kreĭn regularisation a leverage may pass 1 and even turn round: only its distance from 1 matters
+        if np.abs(free).min() < _LEAST_FREEDOM:
+            scores[i] = np.inf
+            continue
+        residual = (target - inside @ (shrink[i][:, None] * cross)) / free[:, None]
+        scores[i] = float(weight @ np.square(residual).sum(axis=1)) / float(weight.sum())
+    return scores
+
+
+def gcv_scores(path: RidgePath, sums: CentredSums, mu: np.ndarray) -> np.ndarray:
+    r"""Generalised cross-validation :math:`\frac{\mathrm{RSS}/W}{(1 - \mathrm{tr} H / n)^2}` from the sums alone.
+
+    Infinity where the fit has as many degrees of freedom as there are rows.
+    """
+    mu = np.atleast_1d(mu)
+    shrink = path.gain / (path.values + mu[:, None])
+    power = np.square(path.basis.T @ sums.cross).sum(axis=1)
+    rss = np.maximum(sums.square.sum() - (2.0 * shrink - shrink**2 * path.energy) @ power, 0.0)
+    free = 1.0 - (path.degrees_of_freedom(mu) + float(sums.intercept)) / sums.effective_rows
+    scores = np.full(mu.size, np.inf)
+    known = free > _LEAST_FREEDOM
+    scores[known] = rss[known] / sums.weight / free[known] ** 2
+    return scores
+
+
+def held_out_scores(coefficients: list[np.ndarray], trained: CentredSums, held: CentredSums) -> np.ndarray:
+    """Mean squared error of each solution on held-out rows, from the sums of those rows alone.
+
+    Parameters
+    ----------
+    coefficients : list of ndarray of shape (n_components, n_targets)
+        Solutions on the rows trained on; they predict about the means of those rows.
+    trained, held : CentredSums
+        Of the rows trained on and of the rows held out, both with or both without intercept.
+    """
+    scores = []
+    for w in coefficients:
+        offset = held.y_mean - trained.y_mean - (held.mean - trained.mean) @ w
+        spread = held.square - 2.0 * np.einsum("ij,ij->j", w, held.cross) + np.einsum("ij,ij->j", w, held.gram @ w)
+        scores.append(max(0.0, float((spread / held.weight + offset**2).sum())))  # below zero by rounding only
+    return np.array(scores)

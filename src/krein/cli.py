@@ -1,0 +1,353 @@
+"""The command line: reads arguments, calls the library, shows what comes back.
+
+A command is a function ``add_NAME(app)`` that registers a thin wrapper; `COMMANDS` lists them in the order of ``--help``.
+typer and rich come with the extra ``krein[cli]`` and are imported only here.
+"""
+
+# No `from __future__ import annotations`: typer reads the options from annotations made inside functions.
+import functools
+import json
+import math
+import os
+import sys
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+import krein
+from krein.kernels import NAMED_KERNELS, Kernel, parse_kernel
+from krein.measures import Diagnosis, SignedMeasure
+
+if TYPE_CHECKING:
+    import typer
+    from rich.console import Console
+
+__all__ = ["COMMANDS", "build_app", "main"]
+
+_EXTRA = "the command line needs typer and rich, which are not installed; install them with: pip install 'krein[cli]'"
+_CLEAN = (ValueError, TypeError, OSError, ImportError, MemoryError)  # what a user can cause and mend
+_PLAIN_RADIUS = math.sqrt(2.0)  # the largest distance between unit vectors with non-negative entries
+_debug: ContextVar[bool] = ContextVar("krein_debug", default=False)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the ``krein`` command.
+
+    Parameters
+    ----------
+    arguments : sequence of str, default=None
+        Arguments without the name of the program; None for those of the process.
+
+    Raises
+    ------
+    SystemExit
+        Always: 0 for success, 2 for an error that the user can mend, 130 when interrupted.
+    """
+    try:
+        import rich
+        import typer
+    except ModuleNotFoundError as error:
+        sys.stderr.write(f"error: {_EXTRA} ({error.name} is missing)\n")
+        raise SystemExit(2) from None
+    del rich, typer
+    build_app()(None if arguments is None else list(arguments), prog_name="krein")
+
+
+def build_app() -> "typer.Typer":
+    """The application with all its commands."""
+    import typer
+
+    app = typer.Typer(
+        help="Learning with similarities that need not be positive definite.",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode="rich",
+    )
+
+    @app.callback(invoke_without_command=True)
+    def options(
+        version: Annotated[bool, typer.Option("--version", help="Print the version and stop.", is_eager=True)] = False,
+        debug: Annotated[
+            bool, typer.Option("--debug", envvar="KREIN_DEBUG", help="Show the whole traceback of an error.")
+        ] = False,
+    ) -> None:
+        _debug.set(debug)
+        if version:
+            console().print(f"krein {krein.__version__}", highlight=False)
+            raise typer.Exit(0)
+
+    for add in COMMANDS:
+        add(app)
+    return app
+
+
+def command(app: "typer.Typer", name: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Register a function; an error the user can mend becomes one line and code 2, Ctrl-C becomes code 130."""
+
+    def register(function: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(function)
+        def guarded(*args: Any, **kwargs: Any) -> None:
+            try:
+                function(*args, **kwargs)
+            except KeyboardInterrupt:
+                console(stderr=True).print("interrupted", style="yellow")
+                raise SystemExit(130) from None
+            except BrokenPipeError:  # the reader of a pipe has gone, which is no error
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+                raise SystemExit(0) from None
+            except _CLEAN as error:
+                if _debug.get():
+                    raise
+                fail(_message(error))
+
+        return app.command(name)(guarded)
+
+    return register
+
+
+def console(*, stderr: bool = False) -> "Console":
+    """Where to print; made anew, so that a redirected stream is seen."""
+    from rich.console import Console
+
+    return Console(stderr=stderr, soft_wrap=False, highlight=False)
+
+
+def fail(message: str) -> NoReturn:
+    """One red line on the error stream, and exit code 2."""
+    from rich.text import Text
+
+    console(stderr=True).print(Text.assemble(("error: ", "bold red"), (message, "red")), soft_wrap=True)
+    raise SystemExit(2)
+
+
+def _message(error: BaseException) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        where = f": {error.filename}" if error.filename else ""
+        return f"{error.strerror}{where}"
+    if isinstance(error, MemoryError):
+        return f"out of memory; {error}" if str(error) else "out of memory; use fewer components or fewer rows"
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def add_diagnose(app: "typer.Typer") -> None:
+    """``krein diagnose``."""
+    import typer
+
+    @command(app, "diagnose")
+    def diagnose(
+        kernel: Annotated[
+            str | None,
+            typer.Argument(
+                metavar="KERNEL",
+                help="Such as ntk, 'delta-gaussian(1, 10)' or '2*gaussian(1) - laplacian(0.5)'; none for all named kernels.",
+            ),
+        ] = None,
+        dim: Annotated[int, typer.Option("--dim", "-d", help="Number of columns of the data.")] = ...,  # type: ignore[assignment]
+        every: Annotated[bool, typer.Option("--all", help="All named kernels, as a table.")] = False,
+        as_json: Annotated[bool, typer.Option("--json", help="Print JSON; an infinite mass is null.")] = False,
+    ) -> None:
+        """Does a kernel admit a positive decomposition on R^d, why, and what to use."""
+        if kernel is not None and every:
+            raise ValueError(f"give a kernel or --all, not both (got {kernel!r} and --all)")
+        if kernel is None:
+            found = [krein.diagnose(cls(), dim) for cls in NAMED_KERNELS.values()]
+            if as_json:
+                print_json([_record(one) for one in found])
+            else:
+                console().print(_diagnosis_table(found))
+            return
+        one = krein.diagnose(parse_kernel(kernel), dim)
+        if as_json:
+            print_json(_record(one))
+        else:
+            console().print(_diagnosis_card(one))
+
+
+def add_plot(app: "typer.Typer") -> None:
+    """``krein plot``."""
+    import typer
+
+    @command(app, "plot")
+    def plot(
+        kernel: Annotated[str, typer.Argument(metavar="KERNEL", help="Such as ntk or 'delta-gaussian(1, 10)'.")],
+        dim: Annotated[int, typer.Option("--dim", "-d", help="Number of columns of the data.")],
+        out: Annotated[Path, typer.Option("--out", "-o", help="File to write: .png, .svg or .pdf.")],
+        radius: Annotated[
+            float | None,
+            typer.Option(help="Largest distance R. Default: all distances where a closed form holds, else sqrt(2)."),
+        ] = None,
+        method: Annotated[str, typer.Option(help="auto, closed_form, fourier or least_mass.")] = "auto",
+        head_degree: Annotated[int, typer.Option(help="Degree in z² of the exact head, -1 (none) to 2.")] = 1,
+        truncate: Annotated[
+            float | None, typer.Option(help="Cut the Fourier measure at this radius (the paper cuts at 10).")
+        ] = None,
+        style: Annotated[str, typer.Option(help="auto (transparent), light or dark.")] = "auto",
+    ) -> None:
+        """Draw a kernel and its signed measure: the paper's Figure 1."""
+        from krein.plotting import plot_measure, save_figure
+
+        parsed = parse_kernel(kernel)
+        measure = _measure(parsed, dim, radius, method=method, head_degree=head_degree, truncate=truncate)
+        path = save_figure(plot_measure(parsed, measure, style=style), out)  # type: ignore[arg-type]
+        screen = console()
+        screen.print(str(measure), markup=False)
+        screen.print(f"written to {path}", markup=False, soft_wrap=True)
+
+
+def add_demo(app: "typer.Typer") -> None:
+    """``krein demo``; the reproduction of the paper will take its place."""
+    import typer
+
+    @command(app, "demo")
+    def demo(
+        out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the figures.")] = Path("results"),
+        dim: Annotated[int, typer.Option("--dim", "-d", help="Number of columns of the data.")] = 16,
+    ) -> None:
+        """Diagnose every named kernel and draw the paper's Figure 1 for it."""
+        from rich.progress import track
+
+        from krein.plotting import plot_measure, plot_measures, save_figure
+
+        screen = console()
+        out.mkdir(parents=True, exist_ok=True)
+        kernels = {name: cls() for name, cls in NAMED_KERNELS.items()}
+        screen.print(_diagnosis_table([krein.diagnose(kernel, dim) for kernel in kernels.values()]))
+        rows = []
+        for name, kernel in track(
+            kernels.items(), description="drawing", console=console(stderr=True), transient=True, total=len(kernels)
+        ):
+            row = (kernel, _measure(kernel, dim), "")
+            save_figure(plot_measure(*row[:2]), out / "figure1" / f"{name}.svg")
+            rows.append(row)
+        overview = save_figure(plot_measures(rows, style="light"), out / "figure1.png", dpi=100)
+        screen.print(_measure_table(list(kernels), [row[1] for row in rows]))
+        screen.print(
+            f"Kernels and signed measures: {overview} (one vector file per kernel in {out / 'figure1'})",
+            markup=False,
+            soft_wrap=True,
+        )
+
+
+COMMANDS: tuple[Callable[["typer.Typer"], None], ...] = (add_diagnose, add_plot, add_demo)
+
+
+def print_json(value: Any) -> None:
+    """JSON on the standard output, never wrapped or coloured."""
+    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def _record(diagnosis: Diagnosis) -> dict[str, Any]:
+    """A diagnosis as JSON has it: no infinity; ``finite`` says whether a mass of null is one."""
+    return {
+        key: None if isinstance(value, float) and not math.isfinite(value) else value
+        for key, value in asdict(diagnosis).items()
+    }
+
+
+def _measure(kernel: Kernel, dim: int, radius: float | None = None, **options: Any) -> SignedMeasure:
+    """The measure to draw: at all distances where that is possible, else up to `radius` or √2."""
+    closed = all(part.radius_law(dim) is not None for _, part in kernel.terms()) if dim > 0 else True
+    fourier = options.get("method") == "fourier" and (closed or kernel.domain == "sphere")
+    if radius is None and not closed and not fourier:
+        radius = _PLAIN_RADIUS
+    return krein.signed_measure(kernel, dim, radius, **options)
+
+
+def _answer(value: bool | None) -> str:
+    return {True: "[green]yes[/green]", False: "[red]no[/red]", None: "[yellow]undecided[/yellow]"}[value]
+
+
+def _mass(diagnosis: Diagnosis) -> str:
+    if diagnosis.mass is None:
+        return {True: "finite, not computed", None: "[yellow]undecided[/yellow]"}.get(diagnosis.finite, "not computed")
+    if math.isinf(diagnosis.mass):
+        return "[red]infinite[/red]"
+    if diagnosis.positive_mass is None or not diagnosis.negative_mass:
+        return f"{diagnosis.mass:.4g}"
+    return f"{diagnosis.mass:.4g} = {diagnosis.positive_mass:.4g} + {diagnosis.negative_mass:.4g}"
+
+
+def _diagnosis_table(found: Sequence[Diagnosis]) -> Any:
+    from rich import box
+    from rich.markup import escape
+    from rich.table import Table
+
+    dim = found[0].dim
+    table = Table(
+        box=box.SIMPLE_HEAD,
+        title=f"Kernels in dimension {dim}: does a finite signed measure on R^{dim} give them?",
+        caption=f"PD: positive definite. A kernel has a positive decomposition on R^{dim} if and only if the mass is finite.",
+        title_justify="left",
+        caption_justify="left",
+        title_style="bold",
+    )
+    table.add_column("kernel", no_wrap=True)
+    table.add_column("mass of its measure", no_wrap=True)
+    table.add_column("decided by", no_wrap=True)
+    table.add_column(f"PD on R^{dim}")
+    table.add_column("on sphere")
+    for one in found:
+        table.add_row(
+            escape(_short(one.kernel)),
+            _mass(one),
+            f"[dim]{one.rule}[/dim]",
+            _answer(one.positive_definite),
+            _answer(one.positive_on_sphere),
+        )
+    return table
+
+
+def _short(text: str) -> str:
+    """The command-line name of a kernel with default parameters, else its ``repr``."""
+    return next((name for name, cls in NAMED_KERNELS.items() if repr(cls()) == text), text)
+
+
+def _measure_table(names: Sequence[str], measures: Sequence[SignedMeasure]) -> Any:
+    from rich import box
+    from rich.table import Table
+
+    table = Table(
+        box=box.SIMPLE_HEAD,
+        title="What the library uses instead: measures that exist",
+        title_justify="left",
+        title_style="bold",
+    )
+    for heading, side in (("kernel", "left"), ("distances", "left"), ("positive", "right"), ("negative", "right")):
+        table.add_column(heading, justify=side)  # type: ignore[arg-type]
+    table.add_column("bias at most", justify="right")
+    for name, measure in zip(names, measures, strict=True):
+        table.add_row(
+            name,
+            "all" if math.isinf(measure.radius) else f"up to {measure.radius:.3g}",
+            f"{measure.positive.mass:.3g}",
+            f"{measure.negative.mass:.3g}",
+            f"{measure.bias:.1e}" if measure.bias else "0",
+        )
+    return table
+
+
+def _diagnosis_card(one: Diagnosis) -> Any:
+    from rich.console import Group
+    from rich.markup import escape
+    from rich.table import Table
+    from rich.text import Text
+
+    card = Table.grid(padding=(0, 2))
+    card.add_column(style="bold", no_wrap=True)
+    card.add_column(overflow="fold")
+    decided = ", decided numerically" if one.numerical else ""
+    card.add_row(f"finite signed measure on R^{one.dim}", f"{_answer(one.finite)}, by {one.rule}{decided}")
+    card.add_row("why", escape(one.reason))
+    card.add_row("mass (positive + negative)", _mass(one))
+    card.add_row(f"positive definite on R^{one.dim}", _answer(one.positive_definite))
+    sphere = _answer(one.positive_on_sphere)
+    if one.negative_degree is not None:
+        sphere += f" (coefficient of degree {one.negative_degree} is negative)"
+    card.add_row("positive definite on the sphere", sphere)
+    if one.tail_exponent is not None:
+        card.add_row("tail of the measure", f"r^{-one.tail_exponent:.3g}; a finite mass needs a power below -1")
+    card.add_row("use", escape(one.advice))
+    return Group(Text(f"{one.kernel} in dimension {one.dim}", style="bold"), card)

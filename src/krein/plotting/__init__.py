@@ -1,0 +1,9 @@
+"""Figures of kernels and signed measures; needs matplotlib, which comes with the extra ``krein[plot]``.
+
+Every function returns a :class:`matplotlib.figure.Figure` made without ``pyplot``: no global state, no window, safe in threads.
+"""
+
+from krein.plotting.look import COLOURS, STYLES, Look, look_of, new_figure, save_figure
+from krein.plotting.measure import plot_measure, plot_measures
+
+__all__ = ["plot_measure", "plot_measures", "save_figure", "new_figure", "look_of", "Look", "COLOURS", "STYLES"]

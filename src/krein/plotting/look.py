@@ -1,0 +1,141 @@
+"""How figures look: ink for light and dark pages, colours that colour-blind readers can tell apart, and saving."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["COLOURS", "FORMATS", "STYLES", "Look", "Style", "dress", "look_of", "new_figure", "save_figure"]
+
+Style = Literal["auto", "light", "dark"]
+FORMATS = ("png", "svg", "pdf")
+
+# Okabe and Ito's palette without its yellow and black, which vanish on a light or a dark page.
+COLOURS = {
+    "positive": "#0072B2",
+    "negative": "#D55E00",
+    "measure": "#009E73",
+    "other": "#CC79A7",
+    "fifth": "#E69F00",
+    "sixth": "#56B4E9",
+}
+
+
+@dataclass(frozen=True)
+class Look:
+    """Colours of text, lines and page.
+
+    Parameters
+    ----------
+    ink : str
+        Text, axes and the exact kernel.
+    grid : str
+        Grid lines and the zero line.
+    page : str
+        Background; ``"none"`` for transparent.
+    """
+
+    ink: str
+    grid: str
+    page: str
+
+
+# The grey of "auto" has a contrast of 4.5 against white and of 4.6 against black, so it reads on both.
+STYLES: dict[str, Look] = {
+    "auto": Look(ink="#767676", grid="#76767640", page="none"),
+    "light": Look(ink="#1a1a1a", grid="#d9d9d9", page="#ffffff"),
+    "dark": Look(ink="#e8e8e8", grid="#454545", page="#131416"),
+}
+
+
+def look_of(style: str) -> Look:
+    """The look by its name, or an error that lists the names."""
+    try:
+        return STYLES[style]
+    except KeyError:
+        raise ValueError(f"style must be one of {', '.join(STYLES)}, got {style!r}") from None
+
+
+def new_figure(width: float, height: float, style: Style = "auto") -> Figure:
+    """An empty figure that belongs to no window.
+
+    Parameters
+    ----------
+    width, height : float
+        In inches.
+    style : {"auto", "light", "dark"}, default="auto"
+        ``"auto"`` has a transparent page and ink that reads on light and dark alike.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    look = look_of(style)
+    try:
+        from matplotlib.figure import Figure
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            "drawing needs matplotlib, which is not installed; install it with: pip install 'krein[plot]'",
+            name="matplotlib",
+        ) from error
+    return Figure(figsize=(width, height), layout="constrained", facecolor=look.page)
+
+
+def dress(axes: Axes, look: Look, *, xlabel: str, ylabel: str, title: str = "") -> None:
+    """Labels, ink and a light grid; no box above and to the right."""
+    axes.set_facecolor("none")
+    axes.set_xlabel(xlabel, color=look.ink)
+    axes.set_ylabel(ylabel, color=look.ink)
+    if title:
+        axes.set_title(title, color=look.ink, fontsize="medium", loc="left")
+    axes.tick_params(colors=look.ink, which="both")
+    axes.grid(True, color=look.grid, linewidth=0.6)
+    axes.set_axisbelow(True)
+    for side, spine in axes.spines.items():
+        spine.set_color(look.ink)
+        spine.set_visible(side in ("left", "bottom"))
+
+
+def save_figure(figure: Figure, path: str | os.PathLike[str], *, dpi: int = 160) -> Path:
+    """Write a figure as png, svg or pdf, by the suffix of the path; the folder is made if it is missing.
+
+    The file is written beside its place and then renamed, so a failure leaves no half of one.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+    path : str or path
+    dpi : int, default=160
+        Dots per inch of a png.
+
+    Returns
+    -------
+    pathlib.Path
+    """
+    target = Path(path)
+    kind = target.suffix.lower().lstrip(".")
+    if kind not in FORMATS:
+        raise ValueError(
+            f"the suffix of {str(path)!r} does not name a format this can write; use one of "
+            f"{', '.join('.' + name for name in FORMATS)}"
+        )
+    if target.is_dir():
+        raise IsADirectoryError(f"{str(path)!r} is a folder; give the name of a file in it")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    partial = target.with_name(f".{target.name}.{os.getpid()}.part")
+    # Without a date two runs on the same input give the same file.
+    stamp: dict[str, Any] = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}[kind]
+    try:
+        figure.savefig(partial, format=kind, dpi=dpi, facecolor=figure.get_facecolor(), metadata=stamp)
+        partial.replace(target)
+    except OSError as error:  # the name of the temporary file would only puzzle
+        raise type(error)(error.errno, error.strerror, str(path)) from error
+    finally:
+        partial.unlink(missing_ok=True)
+    return target

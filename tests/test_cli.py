@@ -1,0 +1,226 @@
+"""The command line: what it prints, what it writes, and how it fails."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import krein
+from krein import cli
+from krein.kernels import NAMED_KERNELS
+
+
+def run(*arguments: str) -> int:
+    with pytest.raises(SystemExit) as stopped:
+        cli.main(arguments)
+    code = stopped.value.code
+    return 0 if code is None else int(code)
+
+
+def run_process(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", "from krein.cli import main; main()", *arguments],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **environment},
+        check=False,
+    )
+
+
+def test_version(capsys):
+    assert run("--version") == 0
+    assert capsys.readouterr().out.strip() == f"krein {krein.__version__}"
+
+
+def test_help_lists_every_command(capsys):
+    assert run("--help") == 0
+    text = capsys.readouterr().out
+    for name in ("diagnose", "plot", "demo"):
+        assert name in text
+
+
+def test_diagnose_one_kernel(capsys):
+    assert run("diagnose", "ntk", "--dim", "16") == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "NTK(depth=1) in dimension 16" in text
+    assert "no, by critical exponent" in text
+    assert "infinite" in text
+
+
+@pytest.mark.parametrize("arguments", [(), ("--all",)])
+def test_diagnose_all_kernels(capsys, arguments):
+    assert run("diagnose", *arguments, "--dim", "16") == 0
+    lines = capsys.readouterr().out.splitlines()
+    for name in NAMED_KERNELS:
+        assert any(line.split()[:1] == [name] for line in lines), name
+    assert max(map(len, lines)) <= 80
+
+
+@pytest.mark.parametrize("name", NAMED_KERNELS)
+def test_diagnose_json_agrees_with_the_library(capsys, name):
+    assert run("diagnose", name, "--dim", "5", "--json") == 0
+    record = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+    expected = krein.diagnose(NAMED_KERNELS[name](), 5)
+    assert record["finite"] == expected.finite
+    assert record["positive_on_sphere"] == expected.positive_on_sphere
+    assert record["mass"] == (expected.mass if expected.finite else None)
+    assert record["reason"] == expected.reason
+
+
+def test_diagnose_json_of_all_kernels(capsys):
+    assert run("diagnose", "--dim", "3", "--json") == 0
+    assert len(json.loads(capsys.readouterr().out)) == len(NAMED_KERNELS)
+
+
+def test_diagnose_reads_sums(capsys):
+    assert run("diagnose", "2*gaussian(1) - laplacian(0.5)", "--dim", "4", "--json") == 0
+    record = json.loads(capsys.readouterr().out)
+    assert record["kernel"] == "2.0 * Gaussian(scale=1.0) - Laplacian(scale=0.5)"
+    assert record["mass"] < 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("diagnose", "nkt", "--dim", "16"), "unknown kernel 'nkt'"),
+        (("diagnose", "ntk(0)", "--dim", "16"), "depth must be at least 1"),
+        (("diagnose", "delta-gaussian(2, 1)", "--dim", "16"), "needs a < b"),
+        (("diagnose", "ntk", "--dim", "0"), "dim must be at least 1"),
+        (("diagnose", "ntk", "--all", "--dim", "3"), "not both"),
+        (("plot", "ntk", "--dim", "16", "--out", "x.gif"), "suffix of 'x.gif'"),
+        (("plot", "ntk", "--dim", "0", "--out", "x.png"), "dim must be at least 1"),
+        (("plot", "ntk", "--dim", "16", "--radius", "3", "--out", "x.png"), "radius=2 or less"),
+        (("plot", "ntk", "--dim", "16", "--method", "magic", "--out", "x.png"), "method must be"),
+        (("plot", "ntk", "--dim", "16", "--style", "pink", "--out", "x.png"), "style must be one of"),
+        (("plot", "ntk", "--dim", "16", "--method", "fourier", "--out", "x.png"), "infinite mass"),
+    ],
+)
+def test_an_error_is_one_line_and_code_2(capsys, tmp_path, monkeypatch, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    assert run(*arguments) == 2
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert output.err.startswith("error: ")
+    assert output.err.count("\n") == 1
+    assert message in output.err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "arguments", [("diagnose", "ntk"), ("diagnose", "ntk", "--dim", "1.5"), ("nonsense",), ("plot", "ntk")]
+)
+def test_wrong_usage_is_code_2(capsys, arguments):
+    assert run(*arguments) == 2
+    assert "Traceback" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("arguments", [("--debug",), ()])
+def test_debug_shows_the_error_itself(monkeypatch, arguments):
+    if not arguments:
+        monkeypatch.setenv("KREIN_DEBUG", "1")
+    with pytest.raises(ValueError, match="unknown kernel"):
+        cli.main([*arguments, "diagnose", "nkt", "--dim", "3"])
+
+
+def test_debug_does_not_stay(capsys):
+    with pytest.raises(ValueError):
+        cli.main(["--debug", "diagnose", "nkt", "--dim", "3"])
+    assert run("diagnose", "nkt", "--dim", "3") == 2
+
+
+@pytest.mark.parametrize(
+    ("suffix", "start"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF"), ("SVG", b"<?xml")]
+)
+def test_plot_writes_by_suffix(capsys, tmp_path, suffix, start):
+    out = tmp_path / "new" / f"measure.{suffix}"
+    assert run("plot", "delta-gaussian", "--dim", "16", "--out", str(out)) == 0
+    assert out.read_bytes().startswith(start)
+    assert [path.name for path in out.parent.iterdir()] == [out.name]
+    assert "mass" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("kernel", ["multiquadric", "spherical-polynomial", "gaussian - cauchy"])
+def test_plot_needs_no_radius(tmp_path, kernel):
+    out = tmp_path / "measure.svg"
+    assert run("plot", kernel, "--dim", "3", "--out", str(out)) == 0
+    assert out.exists()
+
+
+def test_plot_of_the_papers_truncated_measure(capsys, tmp_path):
+    arguments = ("--dim", "16", "--method", "fourier", "--truncate", "10", "--out", str(tmp_path / "cut.svg"))
+    assert run("plot", "spherical-polynomial", *arguments) == 0
+    assert "truncated at r = 10 as asked" in capsys.readouterr().out
+
+
+def test_plot_into_a_folder_or_below_a_file(capsys, tmp_path):
+    folder = tmp_path / "taken.png"
+    folder.mkdir()
+    assert run("plot", "gaussian", "--dim", "2", "--out", str(folder)) == 2
+    (tmp_path / "file").write_text("in the way")
+    assert run("plot", "gaussian", "--dim", "2", "--out", str(tmp_path / "file" / "x.png")) == 2
+    assert capsys.readouterr().err.count("error: ") == 2
+
+
+def test_a_failed_plot_leaves_the_old_file(capsys, tmp_path):
+    out = tmp_path / "old.png"
+    out.write_text("precious")
+    assert run("plot", "ntk", "--dim", "16", "--method", "fourier", "--out", str(out)) == 2
+    assert out.read_text() == "precious"
+
+
+def test_demo(capsys, tmp_path):
+    out = tmp_path / "results"
+    assert run("demo", "--out", str(out), "--dim", "6") == 0
+    text = capsys.readouterr().out
+    for name in NAMED_KERNELS:
+        assert (out / "figure1" / f"{name}.svg").stat().st_size > 1000
+        assert name in text
+    assert (out / "figure1.png").exists()
+
+
+def test_demo_into_a_file(capsys, tmp_path):
+    (tmp_path / "results").write_text("in the way")
+    assert run("demo", "--out", str(tmp_path / "results")) == 2
+    assert capsys.readouterr().err.startswith("error: ")
+
+
+def test_interrupted(capsys, monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(krein, "diagnose", interrupt)
+    assert run("diagnose", "ntk", "--dim", "3") == 130
+    assert capsys.readouterr().err.strip() == "interrupted"
+
+
+def test_a_defect_is_not_hidden(monkeypatch):
+    def break_down(*_):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(krein, "diagnose", break_down)
+    with pytest.raises(ZeroDivisionError):
+        cli.main(["diagnose", "ntk", "--dim", "3"])
+
+
+def test_without_typer_the_message_names_the_extra(capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "typer", None)
+    assert run("diagnose", "ntk", "--dim", "3") == 2
+    assert "krein[cli]" in capsys.readouterr().err
+
+
+def test_without_matplotlib_the_message_names_the_extra(capsys, monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    assert run("plot", "ntk", "--dim", "3", "--out", str(tmp_path / "x.png")) == 2
+    assert "krein[plot]" in capsys.readouterr().err
+
+
+def test_as_a_process_in_a_closed_pipe_and_without_colour(tmp_path: Path):
+    done = run_process("diagnose", "nkt", "--dim", "3", FORCE_COLOR="", NO_COLOR="1")
+    assert done.returncode == 2
+    assert "\x1b" not in done.stderr
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,153 @@
+"""Figures: what is drawn is what the measure says; no global state; readable colours."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.integrate import trapezoid
+
+import krein
+from krein.kernels import NTK, DeltaGaussian, Gaussian, Laplacian, Sigmoid, SphericalPolynomial
+from krein.measures import SignedMeasure
+from krein.plotting import COLOURS, STYLES, plot_measure, plot_measures, save_figure
+
+R = 2**0.5
+
+
+def lines(axes, colour):
+    return [line for line in axes.lines if line.get_color() == colour]
+
+
+def test_the_left_side_has_the_kernel_and_its_reconstruction():
+    kernel = Sigmoid(1.0, -0.5)
+    measure = krein.signed_measure(kernel, 16, radius=R)
+    left = plot_measure(kernel, measure).axes[0]
+    exact, given = left.lines[-2:]
+    assert_allclose(exact.get_ydata(), kernel.radial(exact.get_xdata()))
+    assert exact.get_xdata()[-1] == pytest.approx(R)
+    assert np.max(np.abs(given.get_ydata() - exact.get_ydata())) <= measure.bias
+
+
+def test_atoms_are_stems_with_their_signs():
+    kernel = Sigmoid(1.0, -0.5)
+    measure = krein.signed_measure(kernel, 16, radius=R)
+    right = plot_measure(kernel, measure).axes[1]
+    for name, sign, part in (("positive", 1, measure.positive), ("negative", -1, measure.negative)):
+        (tips,) = lines(right, COLOURS[name])
+        assert_allclose(tips.get_xdata(), part.radii)
+        assert_allclose(tips.get_ydata(), sign * part.weights)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "options"),
+    [
+        (Gaussian(), {}),
+        (Laplacian(), {}),
+        (DeltaGaussian(1.0, 1.5), {}),
+        (DeltaGaussian(1.0, 10.0), {}),
+        (SphericalPolynomial(2, 2), {"method": "fourier", "truncate": 10.0}),
+    ],
+)
+def test_areas_under_densities_are_masses(kernel, options):
+    measure = krein.signed_measure(kernel, 16, **options)
+    right = plot_measure(kernel, measure).axes[1]
+    logarithmic = right.get_xscale() == "log"
+    for name, sign, part in (("positive", 1, measure.positive), ("negative", -1, measure.negative)):
+        if part.mass == 0:
+            assert not lines(right, COLOURS[name])
+            continue
+        (curve,) = lines(right, COLOURS[name])
+        r, height = curve.get_xdata(), sign * curve.get_ydata()
+        assert (height >= -1e-12).all()
+        area = trapezoid(height, np.log(r) if logarithmic else r)
+        assert area == pytest.approx(part.mass, rel=0.03)  # one per cent is cut off at either end
+
+
+def test_an_atom_at_zero_is_shown():
+    measure = SignedMeasure.from_atoms(3, np.array([0.0, 1.0, 100.0]), np.array([0.5, -0.2, 0.1]), radius=1.0)
+    right = plot_measure(Gaussian(), measure).axes[1]
+    low, high = right.get_xlim()
+    assert low < 0.0
+    assert high > 100.0
+
+
+def test_a_sum_of_densities_and_atoms_is_drawn():
+    measure = krein.signed_measure(Gaussian(), 3) - krein.signed_measure(NTK(), 3, radius=R)
+    right = plot_measure(Gaussian(), measure).axes[1]
+    assert "stems" in right.get_ylabel()
+
+
+def test_a_measure_without_mass_is_drawn():
+    plot_measure(Gaussian(), SignedMeasure(3, radius=1.0))
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_axes_have_labels_with_units_and_ink_that_reads(style):
+    figure = plot_measure(NTK(), krein.signed_measure(NTK(), 16, radius=R), style=style)
+    left, right = figure.axes
+    assert left.get_xlabel() == "distance z (units of the data)"
+    assert "1 / unit of distance" in right.get_xlabel()
+    pages = {"auto": ("#ffffff", "#000000"), "light": ("#ffffff",), "dark": ("#131416",)}[style]
+    for page in pages:
+        assert contrast(STYLES[style].ink, page) > 4.5
+        for name in ("positive", "negative", "measure"):
+            assert contrast(COLOURS[name], page) > 3.0  # WCAG's bound for graphics
+    assert figure.get_facecolor()[3] == (0.0 if style == "auto" else 1.0)
+
+
+def contrast(first: str, second: str) -> float:
+    def luminance(colour: str) -> float:
+        channels = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+        linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+        return float(linear @ [0.2126, 0.7152, 0.0722])
+
+    low, high = sorted((luminance(first), luminance(second)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_several_rows():
+    rows = [(k, krein.signed_measure(k, 4, radius=R), title) for k, title in ((NTK(), ""), (Gaussian(), "mine"))]
+    figure = plot_measures(rows)
+    assert [axes.get_title(loc="left") for axes in figure.axes[::2]] == ["NTK(depth=1)", "mine"]
+    with pytest.raises(ValueError, match="nothing to draw"):
+        plot_measures([])
+
+
+def test_bad_style_and_suffix(tmp_path):
+    measure = krein.signed_measure(Gaussian(), 3)
+    with pytest.raises(ValueError, match="style must be one of auto, light, dark"):
+        plot_measure(Gaussian(), measure, style="pink")
+    with pytest.raises(ValueError, match=r"\.png, \.svg, \.pdf"):
+        save_figure(plot_measure(Gaussian(), measure), tmp_path / "figure")
+
+
+def test_threads_draw_the_same_picture():
+    measure = krein.signed_measure(DeltaGaussian(), 16)
+
+    def draw(_: int) -> bytes:
+        file = io.BytesIO()
+        plot_measure(DeltaGaussian(), measure).savefig(file, format="png")
+        return file.getvalue()
+
+    with ThreadPoolExecutor(4) as pool:
+        pictures = list(pool.map(draw, range(8)))
+    assert len(set(pictures)) == 1
+
+
+def test_pyplot_is_never_imported():
+    code = (
+        "import sys, krein, krein.plotting as p\n"
+        "assert 'matplotlib' not in sys.modules\n"
+        "k = krein.kernels.Gaussian()\n"
+        "p.plot_measure(k, krein.signed_measure(k, 3)).savefig(sys.stderr.buffer, format='svg')\n"
+        "assert 'matplotlib.pyplot' not in sys.modules\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert b"<svg" in done.stderr

@@ -1,1 +1,19 @@
-"""Room under construction."""
+"""The methods the paper compares with, each as good as its authors', under the contract of this library.
+
+Every class is a :class:`krein.estimators.base.SignedFeatureMap`: ``fit``, ``transform``, ``signature_``, ``approximate``, and
+``n_components`` output columns. The other rival, :class:`krein.KreinNystroem`, lives with the estimators.
+"""
+
+from krein.baselines.arc_cosine import ArcCosineFeatures
+from krein.baselines.random_maclaurin import RandomMaclaurin
+from krein.baselines.spherical import SphericalRandomFeatures
+from krein.baselines.tensor_sketch import TensorSketch
+from krein.baselines.tensorized import TensorizedRandomProjection
+
+__all__ = [
+    "SphericalRandomFeatures",
+    "RandomMaclaurin",
+    "TensorSketch",
+    "TensorizedRandomProjection",
+    "ArcCosineFeatures",
+]

@@ -7,6 +7,7 @@ from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -56,9 +57,8 @@ class SignedFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         self
         """
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
-        kernel = self.default_kernel() if self.kernel is None else check_kernel(self.kernel)
-        self.kernel_ = kernel
-        self._fit(self._place(X), kernel, as_generator(self.random_state))
+        self.kernel_ = self._resolve_kernel()
+        self._fit(self._place(X), self.kernel_, as_generator(self.random_state))
         self._n_features_out = self.signature_.shape[0]
         return self
 
@@ -96,9 +96,13 @@ class SignedFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
         return self._map(self._place(X))
 
+    def _resolve_kernel(self) -> Kernel:
+        """The kernel meant by the parameter; overridden only by maps that take other similarities too."""
+        return self.default_kernel() if self.kernel is None else check_kernel(self.kernel)
+
     def _place(self, X: Any) -> Any:
         """Rows as points of the domain the features are built for; overridden only by scaling options."""
-        return self.kernel_.place(X)
+        return self.kernel_.place(X, "the sparse matrix X" if issparse(X) else "X")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

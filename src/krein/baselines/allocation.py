@@ -1,0 +1,163 @@
+"""How the columns of a random Maclaurin map are shared between the degrees of the series."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+__all__ = ["DEGREE_LAWS", "DegreePlan", "plan_degrees"]
+
+DEGREE_LAWS = ("optimal", "proportional", "geometric")
+
+
+@dataclass(frozen=True, eq=False)
+class DegreePlan:
+    """Random columns with their degrees (not increasing) and amplitudes, after d exact linear columns if any."""
+
+    exact_degree: int
+    linear_amplitude: float
+    degrees: np.ndarray
+    amplitudes: np.ndarray
+    variance: float
+
+
+def plan_degrees(
+    coefficients: np.ndarray,
+    variances: np.ndarray,
+    *,
+    width: int,
+    dim: int,
+    law: str,
+    exact_degree: str | int,
+    rng: np.random.Generator,
+) -> DegreePlan:
+    """Split ``width`` columns between the terms of a series.
+
+    Parameters
+    ----------
+    coefficients, variances : ndarray of shape (top + 1,)
+        The series, and the mean variance of one feature of each degree.
+    width, dim : int
+        Columns to fill; columns that the exact linear term takes.
+    law : {"optimal", "proportional", "geometric"}
+    exact_degree : {"auto", -1, 0, 1}
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    DegreePlan
+        The features with these degrees and amplitudes are unbiased for the series.
+    """
+    options = _exact_options(coefficients, width, dim, exact_degree)
+    plans = [_plan(coefficients, variances, width, dim, law, option, rng) for option in options]
+    return min(plans, key=lambda plan: plan.variance)
+
+
+def _exact_options(coefficients: np.ndarray, width: int, dim: int, exact_degree: Any) -> list[int]:
+    if exact_degree not in ("auto", -1, 0, 1):
+        raise ValueError(f"exact_degree must be 'auto', -1, 0 or 1, got {exact_degree!r}")
+    has_constant, has_linear = bool(coefficients[0]), coefficients.size > 1 and bool(coefficients[1])
+    rest = coefficients[2:].any()
+    least = has_constant + (dim if has_linear else 0) + (1 if rest else 0)
+    if exact_degree == 1 and width < least:
+        raise ValueError(
+            f"n_components must be at least {least} with exact_degree=1 on {dim} columns, got {width}; use {least} or "
+            "more, or exact_degree='auto'"
+        )
+    if exact_degree != "auto":
+        return [int(exact_degree)]
+    return [option for option, needed in ((-1, 1), (0, has_constant + 1), (1, least)) if width >= needed]
+
+
+def _plan(
+    coefficients: np.ndarray,
+    variances: np.ndarray,
+    width: int,
+    dim: int,
+    law: str,
+    exact: int,
+    rng: np.random.Generator,
+) -> DegreePlan:
+    n = np.arange(coefficients.size)
+    linear = exact == 1 and coefficients.size > 1 and coefficients[1] != 0.0
+    constant = exact >= 0 and coefficients[0] != 0.0
+    left = width - (dim if linear else 0) - constant
+    random = (coefficients != 0.0) & (n > exact)
+    terms = n[random]
+    if terms.size and left < 1:
+        raise ValueError(f"n_components must be at least 2 with exact_degree={exact}, got {width}; use 2 or more")
+    degrees = [np.zeros(int(constant), dtype=int)]
+    weights = [np.full(int(constant), abs(coefficients[0]))]
+    variance = 0.0
+    if terms.size:
+        size = np.abs(coefficients[terms])
+        if law == "geometric":
+            probabilities = 0.5 ** (terms + 1.0)
+            drawn, weight, variance = _sampled(terms, size, variances[terms], probabilities, left, rng)
+        else:
+            spread = np.sqrt(variances[terms])
+            # A degree without variance on the sample still needs a column: it may have some elsewhere.
+            share = size * np.maximum(spread, 1e-2 * spread.max()) if law == "optimal" and spread.any() else size
+            drawn, weight, variance = _apportioned(terms, size, variances[terms], share, left, rng)
+        degrees.append(drawn)
+        weights.append(weight)
+    elif left > 0:  # all terms are exact: the columns that are left stay empty
+        degrees.append(np.zeros(left, dtype=int))
+        weights.append(np.zeros(left))
+    all_degrees, all_weights = np.concatenate(degrees), np.concatenate(weights)
+    order = np.argsort(-all_degrees, kind="stable")
+    amplitude = math.sqrt(abs(coefficients[1])) if linear else 0.0
+    return DegreePlan(
+        1 if linear else min(exact, 0), amplitude, all_degrees[order], np.sqrt(all_weights[order]), variance
+    )
+
+
+def _sampled(
+    terms: np.ndarray,
+    size: np.ndarray,
+    variances: np.ndarray,
+    probabilities: np.ndarray,
+    count: int,
+    rng: np.random.Generator,
+) -> tuple[np.ndarray, np.ndarray, float]:
+    """Every column draws its degree; the second moment of one draw is that of a mixture (bounded at u = 1)."""
+    probabilities = probabilities / probabilities.sum()
+    which = rng.choice(terms.size, size=count, p=probabilities)
+    weight = size / (count * probabilities)
+    moment = float(np.sum(size**2 * (variances + 1.0) / probabilities))
+    return terms[which], weight[which], (moment - float(size.sum()) ** 2 if terms.size > 1 else moment) / count
+
+
+def _apportioned(
+    terms: np.ndarray, size: np.ndarray, variances: np.ndarray, share: np.ndarray, count: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray, float]:
+    """Whole numbers of columns for terms worth one or more; the others share a pool and are drawn from it."""
+    quota = share / share.sum() * count
+    pool = quota < 1.0
+    if np.count_nonzero(pool) <= 1 or not quota[pool].sum():
+        pool[:] = False
+    pooled = min(max(1, round(quota[pool].sum())), count - np.count_nonzero(~pool)) if pool.any() else 0
+    if pool.any() and pooled < 1:  # fewer columns than terms worth one: draw all of them
+        return _sampled(terms, size, variances, share, count, rng)
+    counts = _round_to_sum(quota[~pool], count - pooled)
+    if counts.size and counts.min() < 1:
+        return _sampled(terms, size, variances, share, count, rng)
+    degrees, weights = np.repeat(terms[~pool], counts), np.repeat(size[~pool] / np.maximum(counts, 1), counts)
+    variance = float(np.sum(size[~pool] ** 2 * variances[~pool] / np.maximum(counts, 1)))
+    if pooled:
+        drawn, weight, extra = _sampled(terms[pool], size[pool], variances[pool], share[pool], pooled, rng)
+        degrees, weights, variance = np.append(degrees, drawn), np.append(weights, weight), variance + extra
+    return degrees, weights, variance
+
+
+def _round_to_sum(quota: np.ndarray, total: int) -> np.ndarray:
+    """Whole numbers near the quotas, at least 1 each where possible, that add up to the total."""
+    counts = np.maximum(np.floor(quota), 1.0).astype(int)
+    while counts.sum() > total and counts.size:
+        counts[np.argmax(counts - quota)] -= 1
+    while counts.sum() < total and counts.size:
+        counts[np.argmax(quota / counts)] += 1
+    return counts

@@ -1,0 +1,204 @@
+"""Random hidden units: step and ReLU features for the arc-cosine kernels and the NTK."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, final
+
+import numpy as np
+from scipy import linalg
+
+from krein.baselines.abilities import refuse, single_term
+from krein.baselines.blocks import map_rows
+from krein.estimators.base import SignedFeatureMap, check_n_components
+from krein.kernels import NTK, ArcCosine, Kernel
+from krein.kernels.rows import dense_block
+
+__all__ = ["ArcCosineFeatures", "haar_directions"]
+
+_SAMPLERS = ("orthogonal", "monte_carlo")
+
+
+@final
+class ArcCosineFeatures(SignedFeatureMap):
+    r"""Random hidden units, for arc-cosine kernels and the neural tangent kernel of one layer.
+
+    .. math:: \kappa_0 = 2\,E[\theta(w\cdot x)\,\theta(w\cdot y)], \quad
+              \kappa_1 = 2\,E[(w\cdot x)_+ (w\cdot y)_+], \quad
+              \mathrm{NTK} = (x \cdot y)\,\kappa_0 + \kappa_1
+
+    with :math:`w \sim N(0, I)`: steps, ReLUs, and both, the steps multiplied by the row, :math:`x \otimes \theta(w \cdot x)`.
+
+    Parameters
+    ----------
+    kernel : ArcCosine, NTK of depth 1, or a multiple of one, default=None
+        ``None`` is ``ArcCosine()``.
+    n_components : int, default=100
+        Number D of output columns.
+    split : bool, default=True
+        Split steps and ReLUs into even and odd part, :math:`\theta(t) = (1 + \operatorname{sign} t)/2` and
+        :math:`t_+ = (t + |t|)/2`. The parts are uncorrelated, so
+
+        .. math:: \kappa_0 = \tfrac12 + \tfrac12 E[\operatorname{sign}\,\operatorname{sign}], \qquad
+                  \kappa_1 = \tfrac12 x\cdot y + \tfrac12 E[|w\cdot x||w\cdot y|]
+
+        and the known parts become exact columns: 1 for :math:`\kappa_0`, d for :math:`\kappa_1` and the NTK. Near
+        :math:`x = y` this removes nearly all variance. With too few columns for it, or False, the features are
+        those of [1]_.
+    sampler : {"orthogonal", "monte_carlo"}, default="orthogonal"
+        Directions in Haar orthogonal blocks and of length :math:`\sqrt d` (which both kernels allow, being homogeneous
+        in w), or independent Gaussian weights as in [1]_.
+    random_state : int, RandomState instance or None, default=None
+
+    Attributes
+    ----------
+    signature_ : ndarray of shape (n_components,)
+        All +1, or all −1 for a negative multiple of the kernel.
+    n_steps_, n_ramps_ : int
+        Numbers of step (or sign) and ReLU (or absolute value) units. For the NTK a step unit takes d columns and a ramp one;
+        they are chosen for the least variance on pairs of training rows, and ramps take the columns that are left over.
+    kernel_ : Kernel
+    n_features_in_ : int
+
+    Notes
+    -----
+    Unbiased. Cost: :math:`O(n d D)`, or :math:`O(n D)` for the step columns of the NTK.
+
+    References
+    ----------
+    .. [1] Y. Cho and L. Saul. "Kernel methods for deep learning". NeurIPS, 2009.
+    .. [2] A. Jacot, F. Gabriel and C. Hongler. "Neural tangent kernel". NeurIPS, 2018.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein.baselines import ArcCosineFeatures
+    >>> from krein.kernels import NTK
+    >>> X = np.random.default_rng(0).normal(size=(20, 5))
+    >>> f = ArcCosineFeatures(kernel=NTK(), n_components=101, random_state=0).fit(X)
+    >>> f.transform(X).shape, 5 + 5 * f.n_steps_ + f.n_ramps_
+    ((20, 101), 101)
+    """
+
+    def __init__(
+        self,
+        *,
+        kernel: Kernel | None = None,
+        n_components: int = 100,
+        split: bool = True,
+        sampler: str = "orthogonal",
+        random_state: Any = None,
+    ) -> None:
+        self.kernel = kernel
+        self.n_components = n_components
+        self.split = split
+        self.sampler = sampler
+        self.random_state = random_state
+
+    def default_kernel(self) -> Kernel:
+        return ArcCosine()
+
+    def _fit(self, X: Any, kernel: Kernel, rng: np.random.Generator) -> None:
+        width = check_n_components(self.n_components)
+        if self.sampler not in _SAMPLERS:
+            raise ValueError(f"sampler must be one of {', '.join(map(repr, _SAMPLERS))}, got {self.sampler!r}")
+        term = single_term(kernel)
+        name, dim = type(self).__name__, X.shape[1]
+        if term is None or not (isinstance(term[1], ArcCosine) or (isinstance(term[1], NTK) and term[1].depth == 1)):
+            refuse(name, kernel, "a multiple of an ArcCosine kernel or of an NTK of depth 1")
+        factor, base = term
+        self._tangent = isinstance(base, NTK)
+        has_steps, has_ramps = self._tangent or base == ArcCosine(0, normalize=base.scales_rows), True
+        if not self._tangent:
+            has_ramps = not has_steps
+        head = dim if has_ramps else 1
+        # The split pays only where the exact part leaves columns for the rest.
+        self._split = bool(self.split) and width >= (2 * dim + 1 if self._tangent else head + 1)
+        left = width - head if self._split else width
+        sample_rng, step_rng, ramp_rng = rng.spawn(3)
+        if self._tangent:
+            if left < dim + 1:
+                check_n_components(
+                    width, least=dim + 1, why=f" for the NTK on {dim} columns, one step unit and one ramp"
+                )
+            steps = _step_units(X, left, self._split, sample_rng)
+            ramps = left - dim * steps
+        else:
+            steps, ramps = (left, 0) if has_steps else (0, left)
+        self._steps = _draw_directions(dim, steps, step_rng, self.sampler)
+        self._ramps = _draw_directions(dim, ramps, ramp_rng, self.sampler)
+        self._head = head if self._split else 0
+        self._scale = math.sqrt(abs(factor))
+        self.n_steps_, self.n_ramps_ = steps, ramps
+        self.signature_ = np.full(width, math.copysign(1.0, factor))
+
+    def _map(self, X: Any) -> np.ndarray:
+        dtype, dim = X.dtype, X.shape[1]
+        steps, ramps = self._steps.astype(dtype), self._ramps.astype(dtype)
+        head, split, units = self._head, self._split, self.n_steps_
+        half = 0.5 if split else 2.0
+        step_size = dtype.type(self._scale * math.sqrt(half / max(units, 1)))
+        ramp_size = dtype.type(self._scale * math.sqrt(half / max(self.n_ramps_, 1)))
+        # x·y/2 for each of κ₁ and u κ₀, 1/2 for κ₀
+        head_size = dtype.type(self._scale * math.sqrt(1.0 if self._tangent else 0.5))
+        constant = head == 1 and not self.n_ramps_
+
+        def fill(rows: Any, out: np.ndarray) -> None:
+            if head:
+                out[:, :head] = head_size if constant else head_size * dense_block(rows, slice(None), dtype)
+            start = head
+            if units:
+                active = _steps_of(rows @ steps, split) * step_size
+                if self._tangent:
+                    dense = dense_block(rows, slice(None), dtype)
+                    block = out[:, start : start + units * dim].reshape(out.shape[0], units, dim)
+                    np.multiply(active[:, :, None], dense[:, None, :], out=block)
+                else:
+                    out[:, start : start + units] = active
+                start += units * (dim if self._tangent else 1)
+            if self.n_ramps_:
+                projected = np.asarray(rows @ ramps)
+                ramped = np.abs(projected, out=projected) if split else np.maximum(projected, 0, out=projected)
+                np.multiply(ramped, ramp_size, out=out[:, start:])
+
+        return map_rows(X, self.signature_.size, fill)
+
+
+def _steps_of(projected: np.ndarray, split: bool) -> np.ndarray:
+    """±1 if split, else 1 and 0."""
+    positive = (projected > 0).astype(projected.dtype)
+    return 2 * positive - 1 if split else positive
+
+
+def _step_units(X: Any, width: int, split: bool, rng: np.random.Generator) -> int:
+    r"""Number of step units of the NTK: minimises :math:`V_0/s + V_1/(D - ds)`, variances averaged over pairs of rows."""
+    n, dim = X.shape
+    picked = np.sort(rng.choice(n, size=min(n, 256), replace=False))
+    rows = dense_block(X[picked], slice(None))
+    u = np.clip((rows @ rows.T)[np.triu_indices(picked.size, 1 if picked.size > 1 else 0)], -1.0, 1.0)
+    step = 1.0 - np.arccos(u) / np.pi
+    ramp = (np.sqrt(1.0 - u * u) + u * np.pi * step) / np.pi
+    fourth = dim * (1.0 + 2.0 * u * u) / (dim + 2.0)  # E (w·x)²(w·y)² for w of length √d
+    if split:
+        step_variance, ramp_variance = u * u * step * (1.0 - step), fourth / 4.0 - (ramp - u / 2.0) ** 2
+    else:
+        step_variance, ramp_variance = u * u * step * (2.0 - step), 4.0 * fourth / 2.0 * step - ramp**2
+    v0, v1 = max(float(step_variance.mean()), 1e-12), max(float(ramp_variance.mean()), 1e-12)
+    best = width / (dim + math.sqrt(dim * v1 / v0))
+    return min(max(1, round(best)), (width - 1) // dim)
+
+
+def _draw_directions(dim: int, count: int, rng: np.random.Generator, sampler: str) -> np.ndarray:
+    """Weights of shape (dim, count)."""
+    if sampler == "monte_carlo":
+        return rng.standard_normal((dim, count))
+    return math.sqrt(dim) * haar_directions(dim, count, rng).T
+
+
+def haar_directions(dim: int, count: int, rng: np.random.Generator) -> np.ndarray:
+    """Unit vectors of shape (count, dim), orthogonal within blocks of ``dim``, each uniform on the sphere."""
+    blocks = []
+    for start in range(0, count, dim):
+        q, r = linalg.qr(rng.standard_normal((dim, min(dim, count - start))), mode="economic")
+        blocks.append((q * np.where(np.diagonal(r) < 0, -1.0, 1.0)).T)
+    return np.vstack(blocks) if blocks else np.empty((0, dim))

@@ -1,0 +1,27 @@
+"""Rows mapped block by block, so that a transform needs little more memory than its output."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from krein.kernels.rows import row_blocks
+
+__all__ = ["map_rows"]
+
+_BLOCK_BYTES = 1 << 22  # input, output and scratch of one block: enough work for a matrix product, and still in cache
+
+
+def map_rows(X: Any, width: int, fill: Callable[[Any, np.ndarray], None], *, scratch: float = 1.0) -> np.ndarray:
+    """An array of shape (n_samples, width), filled by ``fill(some rows of X, their rows of the output)``.
+
+    ``scratch`` is the memory that ``fill`` needs, in multiples of the output rows. Rows are handed over dense or sparse,
+    as they come.
+    """
+    out = np.empty((X.shape[0], width), dtype=X.dtype)
+    row_bytes = (X.shape[1] + (1.0 + scratch) * width) * out.itemsize
+    for rows in row_blocks(X.shape[0], max(64, int(_BLOCK_BYTES / row_bytes))):
+        fill(X[rows], out[rows])
+    return out

@@ -1,0 +1,50 @@
+r"""The spherical polynomial as a homogeneous one, by one more coordinate."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from krein.baselines.abilities import refuse, single_term
+from krein.kernels import Kernel, SphericalPolynomial
+
+__all__ = ["PolynomialForm", "homogeneous_weights", "polynomial_form"]
+
+
+@dataclass(frozen=True)
+class PolynomialForm:
+    r""":math:`k = f\,(c_0 + c_1\, x \cdot y)^p` with :math:`c_0, c_1 \ge 0` and a factor of either sign."""
+
+    factor: float
+    constant: float
+    slope: float
+    degree: int
+
+
+def polynomial_form(kernel: Kernel, method: str) -> PolynomialForm:
+    r"""The form of a (multiple of a) spherical polynomial, :math:`c_0 = 1 - 2/a^2`, :math:`c_1 = 2/a^2`.
+
+    Examples
+    --------
+    >>> from krein.kernels import SphericalPolynomial
+    >>> polynomial_form(-SphericalPolynomial(a=2, p=3), "TensorSketch")
+    PolynomialForm(factor=-1.0, constant=0.5, slope=0.5, degree=3)
+    """
+    term = single_term(kernel)
+    if term is None or not isinstance(term[1], SphericalPolynomial):
+        refuse(method, kernel, "a multiple of a SphericalPolynomial kernel")
+    factor, polynomial = term
+    slope = 2.0 / polynomial.a**2
+    return PolynomialForm(factor, 1.0 - slope, slope, polynomial.p)
+
+
+def homogeneous_weights(weights: np.ndarray, form: PolynomialForm) -> np.ndarray:
+    r"""Weights of d + 1 coordinates scaled so that :math:`(x, 1)` serves for :math:`(\sqrt{c_1}\,x, \sqrt{c_0})`.
+
+    The rows themselves need not be copied to get the coordinate that makes the polynomial homogeneous.
+    """
+    scaled = math.sqrt(form.slope) * weights
+    scaled[-1] = math.sqrt(max(form.constant, 0.0)) * weights[-1]
+    return scaled

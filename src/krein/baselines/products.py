@@ -1,0 +1,96 @@
+r"""Products of random projections: features of monomials of the inner product.
+
+.. math:: \phi(x) = \prod_{j=1}^{n} \omega_j \cdot x, \qquad E[\phi(x)\,\phi(y)] = (x \cdot y)^n
+
+for independent :math:`\omega_j` with :math:`E[\omega\omega^T] = I`. With signs for :math:`\omega` one such feature has
+variance :math:`[\|x\|^2\|y\|^2 + 2(x\cdot y)^2 - 2\sum_i x_i^2 y_i^2]^n - (x \cdot y)^{2n}`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from krein.baselines.signs import draw_signs
+
+__all__ = ["complex_products", "draw_complex_levels", "draw_levels", "monomial_variances", "project", "real_products"]
+
+
+def draw_levels(
+    dim: int, degrees: np.ndarray, rng: np.random.Generator, *, projection: str, dtype: Any = np.float64
+) -> tuple[np.ndarray, ...]:
+    """Projections of all features of the given degrees, which must not increase.
+
+    The j-th entry has shape (dim, number of features of degree at least j): multiplying from level to level, the features
+    that are complete stand at the end and are left alone.
+    """
+    groups: list[list[np.ndarray]] = [[] for _ in range(int(degrees[0]) if degrees.size else 0)]
+    for degree in np.unique(degrees)[::-1]:
+        count = int(np.count_nonzero(degrees == degree))
+        for level in range(int(degree)):
+            groups[level].append(draw_signs(dim, count, rng, projection=projection))
+    return tuple(np.hstack(group).astype(dtype) for group in groups)
+
+
+def real_products(X: Any, levels: tuple[np.ndarray, ...], amplitudes: np.ndarray, out: np.ndarray) -> None:
+    """Features of some rows, written to ``out``; those of degree 0 are the amplitude itself."""
+    out[:] = amplitudes
+    for signs in levels:
+        out[:, : signs.shape[1]] *= project(X, signs)
+
+
+def project(X: Any, weights: np.ndarray) -> np.ndarray:
+    """``X @ weights``, where one more row of weights than X has columns belongs to a constant coordinate of 1."""
+    if weights.shape[0] == X.shape[1]:
+        return X @ weights
+    projected = X @ weights[:-1]
+    projected += weights[-1]
+    return projected
+
+
+def draw_complex_levels(
+    dim: int, degree: int, count: int, rng: np.random.Generator, *, projection: str, dtype: Any = np.float64
+) -> tuple[np.ndarray, ...]:
+    r"""Projections with entries in :math:`\{\pm1, \pm i\}`: real and imaginary parts side by side, (dim, 2 * count)."""
+    levels = []
+    for _ in range(degree):
+        signs = draw_signs(dim, count, rng, projection=projection)
+        # One turn per coordinate keeps Hadamard columns orthogonal; independent columns may turn independently.
+        turned = rng.integers(2, size=(dim, 1 if projection == "hadamard" else count)).astype(bool)
+        levels.append(np.hstack([np.where(turned, 0.0, signs), np.where(turned, signs, 0.0)]).astype(dtype))
+    return tuple(levels)
+
+
+def complex_products(X: Any, levels: tuple[np.ndarray, ...], amplitude: float, out: np.ndarray) -> None:
+    """Real parts of complex products in the first half of ``out``, imaginary parts in the second.
+
+    The real inner product of two rows is the real part of the complex one (Wacker, Ohana and Filippone 2022).
+    """
+    half = out.shape[1] // 2
+    real, imaginary = out[:, :half], out[:, half : 2 * half]
+    real[:], imaginary[:] = amplitude, 0.0
+    for parts in levels:
+        projected = project(X, parts)
+        a, b = projected[:, :half], projected[:, half:]
+        turned = real * b
+        turned += imaginary * a
+        real *= a
+        real -= imaginary * b
+        imaginary[:] = turned
+
+
+def monomial_variances(X: np.ndarray, top: int) -> tuple[np.ndarray, np.ndarray]:
+    """Variance of one real product feature of degree 0, …, top and the inner products, over all pairs of rows.
+
+    Returns
+    -------
+    variances : ndarray of shape (top + 1, n_pairs)
+    inner : ndarray of shape (n_pairs,)
+    """
+    pairs = np.triu_indices(X.shape[0], 1 if X.shape[0] > 1 else 0)
+    squares = X * X
+    inner, lengths = (X @ X.T)[pairs], squares.sum(axis=1)
+    second = np.outer(lengths, lengths)[pairs] + 2.0 * (inner**2 - (squares @ squares.T)[pairs])
+    powers = np.arange(top + 1)[:, None]
+    return np.maximum(second**powers - inner ** (2 * powers), 0.0), inner

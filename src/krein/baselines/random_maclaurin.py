@@ -1,0 +1,186 @@
+"""Random Maclaurin features for kernels of the inner product, positive or not."""
+
+from __future__ import annotations
+
+from typing import Any, final
+
+import numpy as np
+
+from krein.baselines.abilities import refuse
+from krein.baselines.allocation import DEGREE_LAWS, DegreePlan, plan_degrees
+from krein.baselines.blocks import map_rows
+from krein.baselines.products import draw_levels, monomial_variances, real_products
+from krein.baselines.series import MAX_DEGREE, PowerSeries, candidate_series
+from krein.baselines.signs import check_projection
+from krein.estimators.base import SignedFeatureMap, check_n_components
+from krein.kernels import Kernel, SphericalPolynomial
+from krein.kernels.rows import dense_block, row_norms
+
+__all__ = ["RandomMaclaurin"]
+
+_SAMPLE = 256  # rows whose pairs weigh bias and variance against each other
+_UNIT_TOLERANCE = 1e-3
+
+
+@final
+class RandomMaclaurin(SignedFeatureMap):
+    r"""Products of random projections of random number, for any kernel of the inner product on the unit sphere.
+
+    .. math:: k(x, y) = \sum_n c_n (x \cdot y)^n, \qquad
+              \phi_i(x) = \sqrt{\frac{|c_{n_i}|}{D_{n_i}}}\,\prod_{j=1}^{n_i} \omega_{ij} \cdot x, \qquad
+              \sigma_i = \operatorname{sign} c_{n_i}
+
+    Parameters
+    ----------
+    kernel : Kernel, default=None
+        Any kernel on the sphere, or a radial kernel on :math:`\mathbb{R}^d` if all rows have unit length. ``None`` is
+        ``SphericalPolynomial()``.
+    n_components : int, default=100
+        Number D of output columns.
+    degrees : {"optimal", "proportional", "geometric"}, default="optimal"
+        How columns are shared between degrees. ``"geometric"``: each column draws its degree with probability
+        :math:`\propto 2^{-n-1}`, as in [1]_; ``"proportional"``: in proportion to :math:`|c_n|`; ``"optimal"``: in
+        proportion to :math:`|c_n|` times the mean standard deviation of a feature of that degree, which is the split of
+        least variance [2]_, from pairs of training rows.
+    exact_degree : {"auto", -1, 0, 1}, default="auto"
+        Terms of the series up to this degree are represented exactly (heuristic "H0/1" of [1]_): the constant by one
+        column, the linear term by d. ``"auto"`` takes the one of least predicted variance, -1 is the method as printed.
+    projection : {"hadamard", "rademacher"}, default="hadamard"
+        Independent signs, or rows of a randomly signed Hadamard matrix drawn without replacement: the same mean, and less
+        variance [2]_.
+    random_state : int, RandomState instance or None, default=None
+
+    Attributes
+    ----------
+    signature_ : ndarray of shape (n_components,)
+        Signs of the coefficients.
+    degrees_ : ndarray of shape (n_components,)
+        Degree of each column.
+    coefficients_ : ndarray
+        Coefficients :math:`c_n` used, from degree 0 on.
+    series_error_ : float
+        Largest difference on :math:`[-1, 1]` between the kernel and the polynomial that the features estimate.
+    kernel_ : Kernel
+    n_features_in_ : int
+
+    Notes
+    -----
+    Unbiased for the polynomial with ``coefficients_``, which is the kernel itself where that is a polynomial. The series
+    of the arc-cosine kernels, the NTK and the Gaussian is cut where the squared bias on pairs of training rows begins to fall
+    below the variance; for kernels without a known or convergent series the polynomial of least mass within a tolerance
+    is taken, the tolerance by the same rule. Degrees beyond 24 are not used. Cost: :math:`O(n d \sum_i n_i)`.
+
+    References
+    ----------
+    .. [1] P. Kar and H. Karnick. "Random feature maps for dot product kernels". AISTATS, 2012.
+    .. [2] J. Wacker, M. Kanagawa and M. Filippone. "Improved random features for dot product kernels". arXiv:2201.08712,
+       2022.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein.baselines import RandomMaclaurin
+    >>> from krein.kernels import Sigmoid
+    >>> X = np.random.default_rng(0).normal(size=(50, 6))
+    >>> f = RandomMaclaurin(kernel=Sigmoid(1.0, -0.5), n_components=200, random_state=0).fit(X)
+    >>> sorted(set(f.signature_.tolist()))
+    [-1.0, 1.0]
+    """
+
+    def __init__(
+        self,
+        *,
+        kernel: Kernel | None = None,
+        n_components: int = 100,
+        degrees: str = "optimal",
+        exact_degree: str | int = "auto",
+        projection: str = "hadamard",
+        random_state: Any = None,
+    ) -> None:
+        self.kernel = kernel
+        self.n_components = n_components
+        self.degrees = degrees
+        self.exact_degree = exact_degree
+        self.projection = projection
+        self.random_state = random_state
+
+    def default_kernel(self) -> Kernel:
+        return SphericalPolynomial()
+
+    def _fit(self, X: Any, kernel: Kernel, rng: np.random.Generator) -> None:
+        width = check_n_components(self.n_components)
+        projection = check_projection(self.projection)
+        if self.degrees not in DEGREE_LAWS:
+            raise ValueError(f"degrees must be one of {', '.join(map(repr, DEGREE_LAWS))}, got {self.degrees!r}")
+        _check_unit(X, kernel)
+        series = candidate_series(kernel)
+        if not series:
+            refuse(type(self).__name__, kernel, f"a kernel within 10 % of a polynomial of degree {MAX_DEGREE} in x·y")
+        sample_rng, plan_rng, sign_rng = rng.spawn(3)
+        plan, chosen = self._choose(X, kernel, series, width, sample_rng, plan_rng)
+        dim = X.shape[1]
+        self._linear = plan.linear_amplitude
+        self._levels = draw_levels(dim, plan.degrees, sign_rng, projection=projection, dtype=X.dtype)
+        self._amplitudes = plan.amplitudes
+        linear = np.full(dim if plan.exact_degree == 1 else 0, 1)
+        self.degrees_ = np.concatenate([linear, plan.degrees])
+        self.coefficients_ = chosen.coefficients
+        self.series_error_ = chosen.error
+        self.signature_ = np.where(chosen.coefficients[self.degrees_] < 0, -1.0, 1.0)
+
+    def _choose(
+        self,
+        X: Any,
+        kernel: Kernel,
+        series: tuple[PowerSeries, ...],
+        width: int,
+        sample_rng: np.random.Generator,
+        plan_rng: np.random.Generator,
+    ) -> tuple[DegreePlan, PowerSeries]:
+        """The series and the split of columns with the least squared bias plus variance on pairs of training rows."""
+        picked = np.sort(sample_rng.choice(X.shape[0], size=min(_SAMPLE, X.shape[0]), replace=False))
+        rows = dense_block(X[picked], slice(None))
+        variances, inner = monomial_variances(rows, max(s.degree for s in series))
+        exact = kernel.radial(np.sqrt(np.clip(2.0 - 2.0 * inner, 0.0, 4.0)))
+        best: tuple[float, DegreePlan, PowerSeries] | None = None
+        for candidate in series:
+            bias = float(np.mean((candidate(inner) - exact) ** 2))
+            plan = plan_degrees(
+                candidate.coefficients,
+                variances[: candidate.degree + 1].mean(axis=1),
+                width=width,
+                dim=X.shape[1],
+                law=self.degrees,
+                exact_degree=self.exact_degree,
+                rng=plan_rng.spawn(1)[0],
+            )
+            if best is None or bias + plan.variance < best[0]:
+                best = bias + plan.variance, plan, candidate
+        assert best is not None
+        return best[1], best[2]
+
+    def _map(self, X: Any) -> np.ndarray:
+        _check_unit(X, self.kernel_)
+        linear = self.signature_.size - self._amplitudes.size
+        levels = tuple(level.astype(X.dtype, copy=False) for level in self._levels)
+        amplitudes = self._amplitudes.astype(X.dtype)
+
+        def fill(rows: Any, out: np.ndarray) -> None:
+            if linear:
+                out[:, :linear] = dense_block(rows, slice(None), X.dtype) * X.dtype.type(self._linear)
+            real_products(rows, levels, amplitudes, out[:, linear:])
+
+        return map_rows(X, self.signature_.size, fill)
+
+
+def _check_unit(X: Any, kernel: Kernel) -> None:
+    """A radial kernel is a function of the inner product on unit vectors only."""
+    if kernel.domain == "sphere":
+        return
+    off = np.flatnonzero(np.abs(row_norms(X) - 1.0) > _UNIT_TOLERANCE)
+    if off.size:
+        raise ValueError(
+            f"row {off[0]} of X has length {row_norms(X[off[:1]])[0]:.6g}, but {kernel!r} is a function of x·y on unit "
+            "vectors only; scale the rows to unit length (sklearn.preprocessing.Normalizer), or use "
+            "SphericalRandomFeatures, DoubleGaussianMixture, KreinNystroem or SignedFourierFeatures"
+        )

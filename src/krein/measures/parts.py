@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Any, Protocol, final
 
 import numpy as np
@@ -91,18 +93,21 @@ class Atoms(RadialPart):
         return omega(dim, np.multiply.outer(z, self.radii)) @ self.weights
 
     def cdf(self, r: Any) -> np.ndarray:
-        below = np.concatenate([[0.0], np.cumsum(self.weights)])
-        return below[np.searchsorted(self.radii, np.asarray(r), side="right")] / max(self.mass, np.finfo(float).tiny)
+        steps = np.concatenate([[0.0], self._steps()])
+        return steps[np.searchsorted(self.radii, np.asarray(r, dtype=np.float64), side="right")]
 
     def ppf(self, u: Any) -> np.ndarray:
-        if not self.radii.size:
-            raise ValueError("an empty part has no radii to draw; its mass is 0")
-        edges = np.cumsum(self.weights) / self.mass
-        index = np.searchsorted(edges, np.asarray(u, dtype=np.float64), side="left")
+        index = np.searchsorted(self._steps(), np.asarray(u, dtype=np.float64), side="left")
         return self.radii[np.minimum(index, self.radii.size - 1)]
 
+    def _steps(self) -> np.ndarray:
+        if not self.radii.size:
+            raise ValueError("an empty part has no radii to draw; its mass is 0")
+        steps = np.cumsum(self.weights)
+        return steps / steps[-1]
+
     def scaled(self, factor: float) -> Atoms:
-        return Atoms(self.radii, self.weights * factor)
+        return Atoms(self.radii, self.weights * positive_factor(factor))
 
 
 NO_MASS = Atoms(np.empty(0), np.empty(0))
@@ -116,6 +121,9 @@ class LawPart(RadialPart):
     law: Law
     transform: Callable[[np.ndarray], np.ndarray]
     total: float = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "total", positive_factor(self.total, "total"))
 
     @property
     def mass(self) -> float:
@@ -135,7 +143,7 @@ class LawPart(RadialPart):
         return self.law.ppf(np.asarray(u, dtype=np.float64))
 
     def scaled(self, factor: float) -> LawPart:
-        return LawPart(self.law, self.transform, self.total * factor)
+        return LawPart(self.law, self.transform, self.total * positive_factor(factor))
 
 
 @final
@@ -169,31 +177,43 @@ class Density(RadialPart):
 
     def __post_init__(self) -> None:
         edges = np.array(self.edges, dtype=np.float64)
+        if edges.ndim != 1 or edges.size < 2 or not np.isfinite(edges).all() or edges[0] < 0:
+            raise ValueError(f"edges must be a vector of at least two finite radii ≥ 0, got shape {edges.shape}")
+        if not (np.diff(edges) > 0).all():
+            raise ValueError("edges must increase; sort them and drop those given twice")
         keep = np.ones(edges.size - 1, dtype=bool) if self.marked is None else np.array(self.marked, dtype=bool)
+        if keep.shape != (edges.size - 1,) or not keep.any():
+            raise ValueError(
+                f"marked must pick some of the {edges.size - 1} panels between edges, got shape {keep.shape}"
+            )
+        object.__setattr__(self, "factor", positive_factor(self.factor))
         x, w = np.polynomial.legendre.leggauss(12)
         low, high = edges[:-1][keep], edges[1:][keep]
         half = (high - low) / 2
         nodes = (low + high)[:, None] / 2 + half[:, None] * x
-        weights = np.maximum(self.function(nodes), 0.0) * (half[:, None] * w) * self.factor
+        values = self.function(nodes)
+        if not np.isfinite(values).all() or values.min() < -1e-6 * values.max():
+            raise ValueError(
+                "a density must be finite and non-negative on its marked panels; cut it at its sign changes and give the "
+                "rest to the negative part"
+            )
+        weights = np.maximum(values, 0.0) * (half[:, None] * w)
         masses = weights.sum(axis=1)
+        if not masses.sum() > 0.0:
+            raise ValueError("this density has no mass; use no part at all instead")
         # Slopes of the distribution function at both ends of each panel, for the inverse.
-        slopes = np.maximum(self.function(np.stack([low, high])), 0.0) * self.factor
+        slopes = np.maximum(self.function(np.stack([low, high])), 0.0)
         slopes = np.minimum(slopes, 3 * masses / (high - low))  # keeps the cubic monotone (Fritsch and Carlson)
         below = np.concatenate([[0.0], np.cumsum(masses)])
-        values = {
-            "edges": edges,
-            "marked": keep,
-            "nodes": nodes.ravel(),
-            "weights": weights.ravel(),
-        }
-        for name, array in values.items():
+        fields = {"edges": edges, "marked": keep, "nodes": nodes.ravel(), "weights": weights.ravel() * self.factor}
+        for name, array in fields.items():
             array.setflags(write=False)
             object.__setattr__(self, name, array)
         object.__setattr__(self, "_panels", (low, high, below, slopes[0], slopes[1]))
 
     @property
     def mass(self) -> float:
-        return float(self._panels[2][-1])
+        return float(self._panels[2][-1]) * self.factor
 
     @property
     def second_moment(self) -> float:
@@ -210,6 +230,16 @@ class Density(RadialPart):
             result[block] = omega(dim, np.multiply.outer(flat[block], self.nodes)) @ self.weights
         return result.reshape(z.shape)
 
+    def density(self, r: Any) -> np.ndarray:
+        """The density at radii r, zero outside the marked panels."""
+        r = np.asarray(r, dtype=np.float64)
+        index = np.searchsorted(self.edges, r, side="right") - 1
+        inside = (index >= 0) & (index < self.edges.size - 1)
+        inside &= np.asarray(self.marked)[np.clip(index, 0, self.edges.size - 2)]
+        values = np.zeros_like(r)
+        values[inside] = np.maximum(self.function(r[inside]), 0.0) * self.factor
+        return values
+
     def cdf(self, r: Any) -> np.ndarray:
         low, high, below, left, right = self._panels
         r = np.asarray(r, dtype=np.float64)
@@ -217,11 +247,11 @@ class Density(RadialPart):
         t = np.clip((r - low[index]) / (high - low)[index], 0.0, 1.0)
         return (
             below[index] + _hermite(t, np.diff(below)[index], (high - low)[index], left[index], right[index])
-        ) / self.mass
+        ) / below[-1]
 
     def ppf(self, u: Any) -> np.ndarray:
         low, high, below, left, right = self._panels
-        target = np.clip(np.asarray(u, dtype=np.float64), 0.0, 1.0) * self.mass
+        target = np.clip(np.asarray(u, dtype=np.float64), 0.0, 1.0) * below[-1]
         index = np.clip(np.searchsorted(below, target, side="right") - 1, 0, low.size - 1)
         rise, width = np.diff(below)[index], (high - low)[index]
         goal = target - below[index]
@@ -233,7 +263,12 @@ class Density(RadialPart):
         return low[index] + 0.5 * (start + stop) * width
 
     def scaled(self, factor: float) -> Density:
-        return Density(self.function, self.edges, self.marked, self.transform, self.factor * factor)
+        scaled = copy(self)  # the table stays: the function may be costly
+        object.__setattr__(scaled, "factor", self.factor * positive_factor(factor))
+        weights = self.weights * factor
+        weights.setflags(write=False)
+        object.__setattr__(scaled, "weights", weights)
+        return scaled
 
 
 def _hermite(t: Any, rise: Any, width: Any, left: Any, right: Any) -> Any:
@@ -244,9 +279,14 @@ def _hermite(t: Any, rise: Any, width: Any, left: Any, right: Any) -> Any:
 @final
 @dataclass(frozen=True, eq=False)
 class Mixture(RadialPart):
-    """A sum of parts."""
+    """A sum of parts, none of them empty."""
 
     parts: tuple[RadialPart, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "parts", tuple(self.parts))
+        if not self.parts or not all(part.mass > 0 for part in self.parts):
+            raise ValueError("a mixture is made of at least one part, each with mass; leave the empty ones out")
 
     @property
     def mass(self) -> float:
@@ -274,6 +314,16 @@ class Mixture(RadialPart):
 
     def scaled(self, factor: float) -> Mixture:
         return Mixture(tuple(part.scaled(factor) for part in self.parts))
+
+
+def positive_factor(value: Any, name: str = "factor") -> float:
+    """A positive finite float, or an error that names it."""
+    if not isinstance(value, Real) or isinstance(value, bool) or not 0.0 < float(value) < math.inf:
+        raise ValueError(
+            f"{name} must be a positive finite number, got {value!r}; a negative sign belongs to the signed measure, which "
+            "swaps its parts"
+        )
+    return float(value)
 
 
 def mix(*parts: RadialPart) -> RadialPart:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 
+from krein.measures.omega import omega
+from krein.measures.parts import Atoms
 from krein.measures.signed import SignedMeasure
 
-__all__ = ["frequencies_for_width", "mean_squared_error", "predicted_error"]
+__all__ = ["frequencies_for_width", "mean_squared_error", "orthogonal_variance", "predicted_error"]
 
 
 def frequencies_for_width(measure: SignedMeasure, n_components: int) -> int:
     """Frequencies that fit beside the head in n_components columns; each takes a cosine and a sine."""
-    free = n_components - measure.head_columns()
+    free = check_width(n_components) - measure.head_columns()
     if free < 0 or (free < 2 and measure.mass > 0):
         least = measure.head_columns() + (2 if measure.mass > 0 else 0)
         raise ValueError(
@@ -21,6 +24,15 @@ def frequencies_for_width(measure: SignedMeasure, n_components: int) -> int:
             f"frequency, got {n_components}; use {least} or more, or a smaller head_degree"
         )
     return free // 2
+
+
+def check_width(n_components: Any) -> int:
+    """The number of output columns as an int, or an error that names the rule."""
+    if not isinstance(n_components, Integral) or isinstance(n_components, bool):
+        raise TypeError(f"n_components must be an integer, the number of output columns, got {n_components!r}")
+    if n_components < 1:
+        raise ValueError(f"n_components must be at least 1, the number of output columns, got {n_components}")
+    return int(n_components)
 
 
 def predicted_error(measure: SignedMeasure, z: Any, n_components: int) -> np.ndarray:
@@ -45,10 +57,46 @@ def predicted_error(measure: SignedMeasure, z: Any, n_components: int) -> np.nda
     return _variance(measure, z, frequencies_for_width(measure, n_components))
 
 
-def mean_squared_error(measure: SignedMeasure, z: np.ndarray, exact: np.ndarray, n_frequencies: int) -> float:
-    """Predicted squared error averaged over z: variance plus the squared distance of the measure from the kernel."""
+def mean_squared_error(
+    measure: SignedMeasure, z: np.ndarray, exact: np.ndarray, n_frequencies: int, *, orthogonal: bool = False
+) -> float:
+    """Predicted squared error averaged over z: variance plus the squared distance of the measure from the kernel.
+
+    With ``orthogonal``, the variance is that of stratified radii and orthogonal blocks (for atoms; others fall back to
+    independent draws).
+    """
     bias = measure.evaluate(z) - exact
-    return float(np.mean(_variance(measure, z, n_frequencies) + bias**2))
+    atoms = isinstance(measure.positive, Atoms) and isinstance(measure.negative, Atoms)
+    variance = orthogonal_variance if orthogonal and atoms else _variance
+    return float(np.mean(variance(measure, z, n_frequencies) + bias**2))
+
+
+def orthogonal_variance(measure: SignedMeasure, z: Any, n_frequencies: int) -> np.ndarray:
+    r"""Variance of the estimate from a measure of atoms with stratified radii and directions orthogonal in blocks of d.
+
+    Two orthogonal directions make :math:`r\theta \pm r'\theta'` a vector of length :math:`\sqrt{r^2 + r'^2}` in a uniform
+    direction, so their cosines have covariance :math:`\Omega_d(z\sqrt{r^2 + r'^2}) - \Omega_d(rz)\,\Omega_d(r'z)`, and with b
+    the size of a block
+
+    .. math:: \frac{M}{s}\sum_j |w_j| \Big[\frac{1 + \Omega_d(2r_jz)}{2} - \Omega_d(r_jz)^2\Big]
+              + \frac{b-1}{s} \sum_{j,l} w_jw_l \big[\Omega_d(z\sqrt{r_j^2 + r_l^2}) - \Omega_d(r_jz)\,\Omega_d(r_lz)\big]
+
+    Stratification removes the variance of the radii up to rounding of their counts, which is ignored here.
+    """
+    z = np.asarray(z, dtype=np.float64)
+    if measure.mass == 0.0:
+        return np.zeros_like(z)
+    up, down = measure.positive, measure.negative
+    if not (isinstance(up, Atoms) and isinstance(down, Atoms)):
+        raise TypeError("the variance of orthogonal blocks is known for measures of atoms only, as least mass gives")
+    radii, weights = np.concatenate([up.radii, down.radii]), np.concatenate([up.weights, -down.weights])
+    s, block = max(n_frequencies, 1), min(measure.dim, max(n_frequencies, 1))
+    single = omega(measure.dim, np.multiply.outer(z, radii))
+    double = omega(measure.dim, np.multiply.outer(2 * z, radii))
+    alone = measure.mass / s * (((1 + double) / 2 - single**2) @ np.abs(weights))
+    lengths = np.hypot.outer(radii, radii)
+    together = np.einsum("zjl,j,l->z", omega(measure.dim, np.multiply.outer(z, lengths)), weights, weights)
+    return np.maximum(alone + (block - 1) / s * (together - (single @ weights) ** 2), 0.0)
 
 
 def _variance(measure: SignedMeasure, z: Any, n_frequencies: int) -> np.ndarray:

@@ -5,6 +5,8 @@ Every class is a :class:`krein.estimators.base.SignedFeatureMap`: ``fit``, ``tra
 """
 
 from krein.baselines.arc_cosine import ArcCosineFeatures
+from krein.baselines.double_mixture import DoubleGaussianMixture
+from krein.baselines.inner_product import InnerPolynomial, Ramp
 from krein.baselines.random_maclaurin import RandomMaclaurin
 from krein.baselines.spherical import SphericalRandomFeatures
 from krein.baselines.tensor_sketch import TensorSketch
@@ -12,8 +14,11 @@ from krein.baselines.tensorized import TensorizedRandomProjection
 
 __all__ = [
     "SphericalRandomFeatures",
+    "DoubleGaussianMixture",
     "RandomMaclaurin",
     "TensorSketch",
     "TensorizedRandomProjection",
     "ArcCosineFeatures",
+    "InnerPolynomial",
+    "Ramp",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NoReturn
 
+from krein.baselines.inner_product import InnerPolynomial, Ramp
 from krein.kernels import NTK, ArcCosine, Kernel, SphericalPolynomial
 
 __all__ = ["methods_for", "refuse", "single_term"]
@@ -26,6 +27,11 @@ def methods_for(kernel: Kernel) -> list[str]:
     """
     names = []
     term = single_term(kernel)
+    if any(isinstance(part, InnerPolynomial | Ramp) for _, part in kernel.terms()):
+        if term is not None and isinstance(term[1], Ramp):
+            return ["ArcCosineFeatures", "KreinNystroem"]
+        sketches = ["TensorSketch", "TensorizedRandomProjection"] if term is not None else []
+        return [*sketches, "RandomMaclaurin", "KreinNystroem"]
     if term is not None and isinstance(term[1], SphericalPolynomial):
         names += ["TensorSketch", "TensorizedRandomProjection"]
     if term is not None and (isinstance(term[1], ArcCosine) or (isinstance(term[1], NTK) and term[1].depth == 1)):

@@ -10,6 +10,7 @@ from scipy import linalg
 
 from krein.baselines.abilities import refuse, single_term
 from krein.baselines.blocks import map_rows
+from krein.baselines.inner_product import Ramp
 from krein.estimators.base import SignedFeatureMap, check_n_components
 from krein.kernels import NTK, ArcCosine, Kernel
 from krein.kernels.rows import dense_block
@@ -31,8 +32,8 @@ class ArcCosineFeatures(SignedFeatureMap):
 
     Parameters
     ----------
-    kernel : ArcCosine, NTK of depth 1, or a multiple of one, default=None
-        ``None`` is ``ArcCosine()``.
+    kernel : ArcCosine, NTK of depth 1, Ramp, or a multiple of one, default=None
+        ``None`` is ``Ramp()``: on unit vectors ``ArcCosine(1)``, and rows keep their length.
     n_components : int, default=100
         Number D of output columns.
     split : bool, default=True
@@ -96,21 +97,15 @@ class ArcCosineFeatures(SignedFeatureMap):
         self.random_state = random_state
 
     def default_kernel(self) -> Kernel:
-        return ArcCosine()
+        return Ramp()
 
     def _fit(self, X: Any, kernel: Kernel, rng: np.random.Generator) -> None:
         width = check_n_components(self.n_components)
         if self.sampler not in _SAMPLERS:
             raise ValueError(f"sampler must be one of {', '.join(map(repr, _SAMPLERS))}, got {self.sampler!r}")
-        term = single_term(kernel)
-        name, dim = type(self).__name__, X.shape[1]
-        if term is None or not (isinstance(term[1], ArcCosine) or (isinstance(term[1], NTK) and term[1].depth == 1)):
-            refuse(name, kernel, "a multiple of an ArcCosine kernel or of an NTK of depth 1")
-        factor, base = term
-        self._tangent = isinstance(base, NTK)
-        has_steps, has_ramps = self._tangent or base == ArcCosine(0, normalize=base.scales_rows), True
-        if not self._tangent:
-            has_ramps = not has_steps
+        factor, unit = _unit_kind(kernel, type(self).__name__)
+        dim, has_ramps = X.shape[1], unit != "step"
+        self._tangent = unit == "tangent"
         head = dim if has_ramps else 1
         # The split pays only where the exact part leaves columns for the rest.
         self._split = bool(self.split) and width >= (2 * dim + 1 if self._tangent else head + 1)
@@ -124,7 +119,7 @@ class ArcCosineFeatures(SignedFeatureMap):
             steps = _step_units(X, left, self._split, sample_rng)
             ramps = left - dim * steps
         else:
-            steps, ramps = (left, 0) if has_steps else (0, left)
+            steps, ramps = (0, left) if has_ramps else (left, 0)
         self._steps = _draw_directions(dim, steps, step_rng, self.sampler)
         self._ramps = _draw_directions(dim, ramps, ramp_rng, self.sampler)
         self._head = head if self._split else 0
@@ -162,6 +157,20 @@ class ArcCosineFeatures(SignedFeatureMap):
                 np.multiply(ramped, ramp_size, out=out[:, start:])
 
         return map_rows(X, self.signature_.size, fill)
+
+
+def _unit_kind(kernel: Kernel, method: str) -> tuple[float, str]:
+    """Factor, and which units the kernel is made of: ``"step"``, ``"ramp"`` or, for the NTK, ``"tangent"``."""
+    term = single_term(kernel)
+    if term is not None:
+        factor, base = term
+        if isinstance(base, Ramp):
+            return factor, "ramp"
+        if isinstance(base, ArcCosine):
+            return factor, "ramp" if base.order else "step"
+        if isinstance(base, NTK) and base.depth == 1:
+            return factor, "tangent"
+    refuse(method, kernel, "a multiple of an ArcCosine kernel or of an NTK of depth 1")
 
 
 def _steps_of(projected: np.ndarray, split: bool) -> np.ndarray:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from krein.baselines.abilities import refuse, single_term
+from krein.baselines.inner_product import InnerPolynomial
 from krein.kernels import Kernel, SphericalPolynomial
 
 __all__ = ["PolynomialForm", "homogeneous_weights", "polynomial_form"]
@@ -26,18 +27,20 @@ class PolynomialForm:
 def polynomial_form(kernel: Kernel, method: str) -> PolynomialForm:
     r"""The form of a (multiple of a) spherical polynomial, :math:`c_0 = 1 - 2/a^2`, :math:`c_1 = 2/a^2`.
 
-    Examples
-    --------
-    >>> from krein.kernels import SphericalPolynomial
-    >>> polynomial_form(-SphericalPolynomial(a=2, p=3), "TensorSketch")
-    PolynomialForm(factor=-1.0, constant=0.5, slope=0.5, degree=3)
+        Examples
+        --------
+        >>> from krein.baselines.inner_product import InnerPolynomial
+    from krein.kernels import SphericalPolynomial
+        >>> polynomial_form(-SphericalPolynomial(a=2, p=3), "TensorSketch")
+        PolynomialForm(factor=-1.0, constant=0.5, slope=0.5, degree=3)
     """
     term = single_term(kernel)
+    if term is not None and isinstance(term[1], InnerPolynomial):
+        return PolynomialForm(term[0], term[1].constant, term[1].slope, term[1].degree)
     if term is None or not isinstance(term[1], SphericalPolynomial):
-        refuse(method, kernel, "a multiple of a SphericalPolynomial kernel")
-    factor, polynomial = term
-    slope = 2.0 / polynomial.a**2
-    return PolynomialForm(factor, 1.0 - slope, slope, polynomial.p)
+        refuse(method, kernel, "a multiple of a SphericalPolynomial (or InnerPolynomial) kernel")
+    slope = 2.0 / term[1].a ** 2
+    return PolynomialForm(term[0], 1.0 - slope, slope, term[1].p)
 
 
 def homogeneous_weights(weights: np.ndarray, form: PolynomialForm) -> np.ndarray:

@@ -9,11 +9,12 @@ import numpy as np
 from krein.baselines.abilities import refuse
 from krein.baselines.allocation import DEGREE_LAWS, DegreePlan, plan_degrees
 from krein.baselines.blocks import map_rows
+from krein.baselines.inner_product import InnerPolynomial
 from krein.baselines.products import draw_levels, monomial_variances, real_products
 from krein.baselines.series import MAX_DEGREE, PowerSeries, candidate_series
 from krein.baselines.signs import check_projection
 from krein.estimators.base import SignedFeatureMap, check_n_components
-from krein.kernels import Kernel, SphericalPolynomial
+from krein.kernels import Kernel
 from krein.kernels.rows import dense_block, row_norms
 
 __all__ = ["RandomMaclaurin"]
@@ -33,8 +34,8 @@ class RandomMaclaurin(SignedFeatureMap):
     Parameters
     ----------
     kernel : Kernel, default=None
-        Any kernel on the sphere, or a radial kernel on :math:`\mathbb{R}^d` if all rows have unit length. ``None`` is
-        ``SphericalPolynomial()``.
+        Any kernel on the sphere, a radial kernel on :math:`\mathbb{R}^d` if all rows have unit length, or
+        `InnerPolynomial`. ``None`` is ``InnerPolynomial()``: on unit vectors ``SphericalPolynomial()``.
     n_components : int, default=100
         Number D of output columns.
     degrees : {"optimal", "proportional", "geometric"}, default="optimal"
@@ -105,7 +106,7 @@ class RandomMaclaurin(SignedFeatureMap):
         self.random_state = random_state
 
     def default_kernel(self) -> Kernel:
-        return SphericalPolynomial()
+        return InnerPolynomial()
 
     def _fit(self, X: Any, kernel: Kernel, rng: np.random.Generator) -> None:
         width = check_n_components(self.n_components)
@@ -141,7 +142,8 @@ class RandomMaclaurin(SignedFeatureMap):
         picked = np.sort(sample_rng.choice(X.shape[0], size=min(_SAMPLE, X.shape[0]), replace=False))
         rows = dense_block(X[picked], slice(None))
         variances, inner = monomial_variances(rows, max(s.degree for s in series))
-        exact = kernel.radial(np.sqrt(np.clip(2.0 - 2.0 * inner, 0.0, 4.0)))
+        # A single candidate is the kernel itself.
+        exact = kernel.radial(np.sqrt(np.clip(2.0 - 2.0 * inner, 0.0, 4.0))) if len(series) > 1 else series[0](inner)
         best: tuple[float, DegreePlan, PowerSeries] | None = None
         for candidate in series:
             bias = float(np.mean((candidate(inner) - exact) ** 2))
@@ -175,7 +177,7 @@ class RandomMaclaurin(SignedFeatureMap):
 
 def _check_unit(X: Any, kernel: Kernel) -> None:
     """A radial kernel is a function of the inner product on unit vectors only."""
-    if kernel.domain == "sphere":
+    if kernel.domain == "sphere" or any(isinstance(term, InnerPolynomial) for _, term in kernel.terms()):
         return
     off = np.flatnonzero(np.abs(row_norms(X) - 1.0) > _UNIT_TOLERANCE)
     if off.size:

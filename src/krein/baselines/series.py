@@ -17,6 +17,7 @@ from functools import lru_cache
 import numpy as np
 from scipy import optimize, special
 
+from krein.baselines.inner_product import InnerPolynomial
 from krein.kernels import NTK, ArcCosine, Gaussian, Kernel, SphericalPolynomial
 
 __all__ = ["MAX_DEGREE", "PowerSeries", "candidate_series"]
@@ -56,6 +57,9 @@ def candidate_series(kernel: Kernel) -> tuple[PowerSeries, ...]:
     >>> candidate_series(SphericalPolynomial(a=2, p=2))[0].coefficients
     array([0.25, 0.5 , 0.25])
     """
+    if all(isinstance(term, InnerPolynomial) for _, term in kernel.terms()):
+        degrees = [term.degree for _, term in kernel.terms() if isinstance(term, InnerPolynomial)]
+        return (PowerSeries(_closed_form(kernel, max(degrees)), 0.0),)
     u = np.cos(np.linspace(0.0, np.pi, 257))
     values = kernel.radial(np.sqrt(np.maximum(2.0 - 2.0 * u, 0.0)))
     if all(isinstance(term, SphericalPolynomial) for _, term in kernel.terms()):
@@ -89,6 +93,9 @@ def _term_series(kernel: Kernel, top: int) -> np.ndarray:
     if isinstance(kernel, SphericalPolynomial):
         slope = 2.0 / kernel.a**2
         return special.binom(kernel.p, n) * slope**n * (1.0 - slope) ** np.maximum(kernel.p - n, 0)
+    if isinstance(kernel, InnerPolynomial):
+        rest = np.maximum(kernel.degree - n, 0)
+        return special.binom(kernel.degree, n) * kernel.slope**n * kernel.constant**rest
     if isinstance(kernel, Gaussian):  # exp(-(1 - u)/s²)
         rate = 1.0 / kernel.scale**2
         return np.exp(-rate + special.xlogy(n, rate) - special.gammaln(n + 1))

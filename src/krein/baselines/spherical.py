@@ -11,7 +11,7 @@ import numpy as np
 from krein.baselines.fourier import FourierColumns
 from krein.baselines.positive_mixture import Family, PositiveMixture, fit_positive_mixture
 from krein.estimators.base import SignedFeatureMap, check_n_components
-from krein.kernels import Kernel, SphericalPolynomial
+from krein.kernels import Gaussian, Kernel
 from krein.kernels.base import positive_real
 from krein.kernels.rows import dense_block, row_blocks
 
@@ -30,7 +30,7 @@ class SphericalRandomFeatures(SignedFeatureMap):
     Parameters
     ----------
     kernel : Kernel, default=None
-        Any kernel. ``None`` is ``SphericalPolynomial()``.
+        Any kernel. ``None`` is ``Gaussian()``.
     n_components : int, default=100
         Number D of output columns.
     family : {"radial", "gaussian"}, default="radial"
@@ -89,7 +89,7 @@ class SphericalRandomFeatures(SignedFeatureMap):
         self.random_state = random_state
 
     def default_kernel(self) -> Kernel:
-        return SphericalPolynomial()
+        return Gaussian()
 
     def _fit(self, X: Any, kernel: Kernel, rng: np.random.Generator) -> None:
         width = check_n_components(self.n_components)

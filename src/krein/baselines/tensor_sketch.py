@@ -10,10 +10,11 @@ import scipy.fft
 import scipy.sparse as sp
 
 from krein.baselines.blocks import map_rows
+from krein.baselines.inner_product import InnerPolynomial
 from krein.baselines.polynomial import homogeneous_weights, polynomial_form
 from krein.baselines.products import project
 from krein.estimators.base import SignedFeatureMap, check_n_components
-from krein.kernels import Kernel, SphericalPolynomial
+from krein.kernels import Kernel
 
 __all__ = ["TensorSketch", "draw_count_sketch"]
 
@@ -45,8 +46,8 @@ class TensorSketch(SignedFeatureMap):
 
     Parameters
     ----------
-    kernel : SphericalPolynomial or a multiple of one, default=None
-        ``None`` is ``SphericalPolynomial()``.
+    kernel : SphericalPolynomial, InnerPolynomial or a multiple of one, default=None
+        ``None`` is ``InnerPolynomial()``: on unit vectors ``SphericalPolynomial()``, and rows keep their length.
     n_components : int, default=100
         Number of output columns. Transforms are fastest where it is a product of small primes.
     random_state : int, RandomState instance or None, default=None
@@ -86,7 +87,7 @@ class TensorSketch(SignedFeatureMap):
         self.random_state = random_state
 
     def default_kernel(self) -> Kernel:
-        return SphericalPolynomial()
+        return InnerPolynomial()
 
     def _fit(self, X: Any, kernel: Kernel, rng: np.random.Generator) -> None:
         width = check_n_components(self.n_components)

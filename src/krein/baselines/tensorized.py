@@ -8,11 +8,12 @@ from typing import Any, final
 import numpy as np
 
 from krein.baselines.blocks import map_rows
+from krein.baselines.inner_product import InnerPolynomial
 from krein.baselines.polynomial import homogeneous_weights, polynomial_form
 from krein.baselines.products import complex_products, draw_complex_levels, draw_levels, real_products
 from krein.baselines.signs import check_projection
 from krein.estimators.base import SignedFeatureMap, check_n_components
-from krein.kernels import Kernel, SphericalPolynomial
+from krein.kernels import Kernel
 
 __all__ = ["TensorizedRandomProjection"]
 
@@ -26,8 +27,8 @@ class TensorizedRandomProjection(SignedFeatureMap):
 
     Parameters
     ----------
-    kernel : SphericalPolynomial or a multiple of one, default=None
-        ``None`` is ``SphericalPolynomial()``.
+    kernel : SphericalPolynomial, InnerPolynomial or a multiple of one, default=None
+        ``None`` is ``InnerPolynomial()``: on unit vectors ``SphericalPolynomial()``, and rows keep their length.
     n_components : int, default=100
         Number D of output columns.
     complex_to_real : bool, default=False
@@ -86,7 +87,7 @@ class TensorizedRandomProjection(SignedFeatureMap):
         self.random_state = random_state
 
     def default_kernel(self) -> Kernel:
-        return SphericalPolynomial()
+        return InnerPolynomial()
 
     def _fit(self, X: Any, kernel: Kernel, rng: np.random.Generator) -> None:
         width = check_n_components(self.n_components)

@@ -17,6 +17,7 @@ LANDMARK_RULES = ("leverage", "uniform", "kmeans")
 
 _POOL = 2000  # rows with leverage scores: at least so many, and at least 8 per landmark
 _PIVOTS = 256  # rows that the scores are computed from: at least so many, and at least one per landmark
+_RIDGE = 10.0  # in units of the eigenvalue after the last one wanted; less favours outliers, at more error on the rest
 _KMEANS_ROWS = 20  # per centre
 
 
@@ -67,7 +68,7 @@ def krein_leverage_scores(
     .. math:: \ell_i = \bigl[\,|K|\,(|K| + \lambda I)^{-1}\bigr]_{ii}
 
     :math:`|K|` has the absolute eigenvalues of K [1]_. It is replaced by its Nyström approximation from uniformly drawn
-    pivots, and :math:`\lambda` is the eigenvalue after the ``count``-th, so that the scores add up to about that number.
+    pivots, and :math:`\lambda` is ten times the eigenvalue after the ``count``-th.
 
     References
     ----------
@@ -81,7 +82,7 @@ def krein_leverage_scores(
     features = features @ (vectors[:, kept] / np.sqrt(np.abs(values[kept])))
     spectrum, basis = linalg.eigh(features.T @ features)
     spectrum = np.maximum(spectrum, 0.0)
-    ridge = spectrum[::-1][min(count, spectrum.size - 1)] if spectrum.size else 0.0
+    ridge = _RIDGE * spectrum[::-1][min(count, spectrum.size - 1)] if spectrum.size else 0.0
     ridge += 1e-10 * spectrum.max(initial=1e-300)
     return ((features @ basis) ** 2 / (spectrum + ridge)).sum(axis=1)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from numbers import Real
-from typing import Any, cast, final
+from typing import Any, final
 
 import numpy as np
 from scipy import linalg
@@ -122,7 +122,7 @@ class KreinNystroem(SignedFeatureMap):
     def _resolve_kernel(self) -> Kernel:
         kernel = self.default_kernel() if self.kernel is None else self.kernel
         self._similarity = as_similarity(kernel)
-        return cast(Kernel, kernel)
+        return kernel
 
     def _place(self, X: Any) -> Any:
         return self._similarity.place(X)
@@ -274,6 +274,6 @@ def _check_tol(tol: Any, dtype: Any) -> tuple[float, ...]:
         if tol != "auto":
             raise ValueError(f"tol must be 'auto' or a number between 0 and 1, got {tol!r}")
         return _CUTS[np.dtype(dtype)]
-    if not isinstance(tol, Real) or isinstance(tol, bool) or not 0.0 <= tol < 1.0:
+    if not isinstance(tol, Real) or isinstance(tol, bool) or not 0.0 <= float(tol) < 1.0:
         raise ValueError(f"tol must be 'auto' or a number from 0 to below 1, got {tol!r}")
     return (float(tol),)

@@ -50,7 +50,7 @@ class Similarity(ABC):
 class KernelSimilarity(Similarity):
     """A kernel of this library."""
 
-    has_vectors = True  # type: ignore[assignment]
+    has_vectors = True
 
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
@@ -72,7 +72,7 @@ class KernelSimilarity(Similarity):
 class CallableSimilarity(Similarity):
     """A function of two matrices of rows."""
 
-    has_vectors = True  # type: ignore[assignment]
+    has_vectors = True
 
     def __init__(self, function: Callable[[Any, Any], Any]) -> None:
         self.function = function
@@ -104,7 +104,7 @@ class CallableSimilarity(Similarity):
 class PrecomputedSimilarity(Similarity):
     """Rows of a matrix of similarities to all training objects."""
 
-    has_vectors = False  # type: ignore[assignment]
+    has_vectors = False
 
     def place(self, X: Any) -> Any:
         return X

@@ -6,7 +6,7 @@ from krein.measures.diagnosis import Diagnosis, diagnose
 from krein.measures.head import Head, head_columns
 from krein.measures.omega import omega
 from krein.measures.parts import Atoms, Density, LawPart, Mixture, RadialPart
-from krein.measures.predict import frequencies_for_width, mean_squared_error, predicted_error
+from krein.measures.predict import Outlook, frequencies_for_width, orthogonal_variance, predicted_error
 from krein.measures.signed import SignedMeasure
 
 __all__ = [
@@ -21,7 +21,8 @@ __all__ = [
     "diagnose",
     "Diagnosis",
     "predicted_error",
-    "mean_squared_error",
+    "orthogonal_variance",
+    "Outlook",
     "frequencies_for_width",
     "head_columns",
     "uniform_error_bound",

@@ -16,7 +16,7 @@ from krein.measures.hankel import hankel_density
 from krein.measures.head import head_columns
 from krein.measures.least_mass import least_mass, least_mass_for_width
 from krein.measures.omega import check_dim
-from krein.measures.predict import frequencies_for_width, mean_squared_error
+from krein.measures.predict import Outlook, frequencies_for_width
 from krein.measures.protocol import RadialKernel, closed_terms
 from krein.measures.signed import SignedMeasure
 from krein.measures.smoothness import radial_shape, singularity_exponent
@@ -40,6 +40,7 @@ def signed_measure(
     truncate: float | None = None,
     sphere: bool | None = None,
     distances: Any = None,
+    orthogonal: bool = False,
 ) -> SignedMeasure:
     r"""A signed measure whose transform is the kernel, exactly or on the distances that matter.
 
@@ -70,6 +71,8 @@ def signed_measure(
         Whether rows are unit vectors; None for what the kernel says.
     distances : array, default=None
         A sample of the data's distances, over which predicted errors are averaged; None for uniform on [0, R].
+    orthogonal : bool, default=False
+        Predict errors for directions orthogonal in blocks and stratified radii instead of independent draws.
 
     Returns
     -------
@@ -108,10 +111,10 @@ def signed_measure(
         radius = 2.0
     _check_tol(tol)
     degree = _check_degree(head_degree, n_components)
-    z = None if distances is None else np.asarray(distances, dtype=np.float64)
+    outlook = Outlook.of(kernel.radial, radius, distances, orthogonal=orthogonal)
     if degree == "auto":
-        return _best_head(kernel, dim, radius, tol, int(n_components or 0), on_sphere, z)
-    return _least_mass(kernel, dim, radius, tol, int(degree), n_components, on_sphere, z)
+        return _best_head(kernel, dim, radius, tol, int(n_components or 0), on_sphere, outlook)
+    return _least_mass(kernel, dim, radius, tol, int(degree), n_components, on_sphere, outlook)
 
 
 def _least_mass(
@@ -122,7 +125,7 @@ def _least_mass(
     degree: int,
     n_components: int | None,
     sphere: bool,
-    distances: np.ndarray | None,
+    outlook: Outlook,
 ) -> SignedMeasure:
     if not isinstance(tol, str):
         return least_mass(kernel.radial, dim, radius, float(tol), degree, sphere=sphere)
@@ -134,13 +137,13 @@ def _least_mass(
                 f"n_components must be at least {least} for head_degree={degree} in dimension {dim}, got {n_components}; use "
                 f"{least} or more, or a smaller head_degree"
             )
-        return least_mass_for_width(kernel.radial, dim, radius, free // 2, degree, sphere=sphere, distances=distances)
+        return least_mass_for_width(kernel.radial, dim, radius, free // 2, degree, outlook, sphere=sphere)
     size = float(np.max(np.abs(kernel.radial(np.linspace(0.0, radius, 65))))) or 1.0
     try:
         return least_mass(kernel.radial, dim, radius, _DEFAULT_TOL * size, degree, sphere=sphere)
     except ValueError:
         # A singularity inside [0, R]: the default tolerance has no useful measure, so trade bias against variance.
-        measure = least_mass_for_width(kernel.radial, dim, radius, _DEFAULT_FREQUENCIES, degree, sphere=sphere)
+        measure = least_mass_for_width(kernel.radial, dim, radius, _DEFAULT_FREQUENCIES, degree, outlook, sphere=sphere)
         note = (
             f"tol={_DEFAULT_TOL * size:.2g} would need a mass beyond use; this is the best trade of bias and variance for "
             f"{_DEFAULT_FREQUENCIES} frequencies. A smaller radius gives a smaller bias"
@@ -155,17 +158,15 @@ def _best_head(
     tol: float | str,
     n_components: int,
     sphere: bool,
-    distances: np.ndarray | None,
+    outlook: Outlook,
 ) -> SignedMeasure:
     """Heads of every degree that fits, compared by predicted error at the asked width."""
-    z = np.linspace(0.0, radius, 101) if distances is None else distances
-    exact = kernel.radial(z)
     best, least = None, math.inf
     for degree in (-1, 0, 1, 2):
         if n_components < head_columns(degree, dim, sphere=sphere) + 2:
             break
-        measure = _least_mass(kernel, dim, radius, tol, degree, n_components, sphere, distances)
-        error = mean_squared_error(measure, z, exact, frequencies_for_width(measure, n_components))
+        measure = _least_mass(kernel, dim, radius, tol, degree, n_components, sphere, outlook)
+        error = outlook.error(measure, frequencies_for_width(measure, n_components))
         if error < least:
             best, least = measure, error
     if best is None:

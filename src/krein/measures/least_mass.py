@@ -19,7 +19,7 @@ from scipy.optimize import linprog
 from krein.measures.certificate import certified_bias
 from krein.measures.head import Head
 from krein.measures.omega import omega
-from krein.measures.predict import mean_squared_error
+from krein.measures.predict import Outlook
 from krein.measures.signed import SignedMeasure
 
 __all__ = ["least_mass", "least_mass_for_width"]
@@ -66,8 +66,7 @@ def least_mass(
                 "larger tol, a smaller radius or tol='auto'"
             )
         program = wider
-    size = float(np.max(np.abs(program.values)))
-    if solved.mass > MASS_LIMIT * size:
+    if solved.mass > MASS_LIMIT * program.size:
         raise ValueError(
             f"the least mass within tol={tol:.3g} of this kernel on [0, {radius:.4g}] in dimension {dim} is "
             f"{solved.mass:.3g}, so its random features would be all noise; a kernel with a kink, a jump or an infinite "
@@ -81,39 +80,45 @@ def least_mass_for_width(
     dim: int,
     radius: float,
     n_frequencies: int,
-    head_degree: int = 1,
+    head_degree: int,
+    outlook: Outlook,
     *,
     sphere: bool = False,
-    distances: np.ndarray | None = None,
 ) -> SignedMeasure:
     r"""The least-mass measure whose tolerance minimises the predicted mean squared error.
 
-    :math:`\varepsilon^2 + M(\varepsilon)^2/s` is convex, and a weighted sum :math:`\varepsilon + aM` finds the same point
-    for the right price a: three programs with the price updated from the last solution, the best prediction kept.
+    A weighted sum :math:`\varepsilon + aM` of tolerance and mass is one linear program and traces out the same measures as
+    all tolerances do; the price a starts at :math:`s^{-1/2}`, the order of the standard error of a unit of mass, and moves by
+    factors of 3 as long as the prediction improves.
 
     Parameters
     ----------
     n_frequencies : int
         s, at least 1.
-    distances : array, default=None
-        Distances over which the error is averaged; None for a uniform grid on [0, R].
+    outlook : Outlook
+        Where the error is averaged.
     """
-    z = np.linspace(0.0, radius, 101) if distances is None else np.asarray(distances, dtype=np.float64)
-    exact = function(z)
     program = _Program.for_function(function, dim, radius, head_degree, _reach(1e-3, function, radius))
-    size = float(np.max(np.abs(program.values))) or 1.0
-    price, best, least = 1.0 / math.sqrt(n_frequencies), None, math.inf
-    for _ in range(3):
+
+    def attempt(price: float) -> tuple[float, SignedMeasure | None]:
         solved = program.solve(price=price)
         if solved is None:
-            break
+            return math.inf, None
         measure = program.measure(solved, sphere=sphere)
-        error = mean_squared_error(measure, z, exact, n_frequencies)
-        if error < least:
-            best, least = measure, error
-        floor = 1e-7 * size
-        price = max(solved.mass, floor) / (n_frequencies * max(solved.tol, floor))
-        price = min(max(price, 1e-5), 1e3)
+        return outlook.error(measure, n_frequencies), measure
+
+    start = 1.0 / math.sqrt(n_frequencies)
+    least, best = attempt(start)
+    for factor in (1 / 3, 3.0):
+        price, improved = start, False
+        while 1e-6 < price * factor < 1e3:
+            price *= factor
+            error, measure = attempt(price)
+            if error >= least:
+                break
+            least, best, improved = error, measure, True
+        if improved:
+            break
     if best is None:
         raise ValueError(
             f"the linear program for the measure failed for this kernel on [0, {radius:.4g}] in dimension {dim}; check that "
@@ -132,6 +137,9 @@ class _Solution:
     def mass(self) -> float:
         return float(np.abs(self.weights).sum())
 
+    def scaled(self, factor: float) -> _Solution:
+        return _Solution(self.weights * factor, self.coefficients * factor, self.tol * factor)
+
 
 @dataclass(frozen=True)
 class _Program:
@@ -144,11 +152,14 @@ class _Program:
     radii: np.ndarray
     waves: np.ndarray
     values: np.ndarray
+    size: float
 
     @classmethod
     def for_function(cls, function: Function, dim: int, radius: float, degree: int, reach: float) -> _Program:
         z, radii, waves = _unit_grid(dim, reach, degree < 0)
-        return cls(function, dim, radius, degree, reach, z * radius, radii / radius, waves, function(z * radius))
+        values = function(z * radius)
+        size = float(np.max(np.abs(values))) or 1.0
+        return cls(function, dim, radius, degree, reach, z * radius, radii / radius, waves, values, size)
 
     def solve(self, *, tol: float | None = None, price: float | None = None) -> _Solution | None:
         """Least mass for a tolerance, or least ``tol + price·mass``; None if infeasible. Exchange rounds add the points
@@ -156,12 +167,15 @@ class _Program:
         z, waves, values = self.z, self.waves, self.values
         solved: _Solution | None = None
         for _ in range(_ROUNDS):
-            last = _solve(waves, _powers(z / self.radius, self.degree), values, tol, price)
+            unit_tol = (
+                None if tol is None else tol / self.size
+            )  # in units of sup|k|, as the solver's tolerances are absolute
+            last = _solve(waves, _powers(z / self.radius, self.degree), values / self.size, unit_tol, price)
             if last is None:  # the added points ask too much: what was found before stands, with its bias measured
                 return solved
-            solved = last
+            solved = last.scaled(self.size)
             _, fine, residual = self._residual(solved)
-            limit = 1.02 * (solved.tol if tol is None else tol) + 1e-9 * float(np.max(np.abs(values)))
+            limit = 1.02 * solved.tol + 1e-9 * self.size
             worst = _peaks(np.abs(residual), limit)
             if not worst.size:
                 return solved

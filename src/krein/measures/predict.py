@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, final
 
 import numpy as np
 
@@ -11,7 +13,7 @@ from krein.measures.omega import omega
 from krein.measures.parts import Atoms
 from krein.measures.signed import SignedMeasure
 
-__all__ = ["frequencies_for_width", "mean_squared_error", "orthogonal_variance", "predicted_error"]
+__all__ = ["frequencies_for_width", "Outlook", "orthogonal_variance", "predicted_error"]
 
 
 def frequencies_for_width(measure: SignedMeasure, n_components: int) -> int:
@@ -57,18 +59,42 @@ def predicted_error(measure: SignedMeasure, z: Any, n_components: int) -> np.nda
     return _variance(measure, z, frequencies_for_width(measure, n_components))
 
 
-def mean_squared_error(
-    measure: SignedMeasure, z: np.ndarray, exact: np.ndarray, n_frequencies: int, *, orthogonal: bool = False
-) -> float:
-    """Predicted squared error averaged over z: variance plus the squared distance of the measure from the kernel.
+@final
+@dataclass(frozen=True, eq=False)
+class Outlook:
+    """Where the error of a feature map will be felt: distances, the kernel there, and how directions will be drawn.
 
-    With ``orthogonal``, the variance is that of stratified radii and orthogonal blocks (for atoms; others fall back to
-    independent draws).
+    Parameters
+    ----------
+    distances, exact : ndarray of shape (m,)
+        Distances z and k(z).
+    orthogonal : bool
+        Whether radii will be stratified and directions orthogonal in blocks, which has less variance.
     """
-    bias = measure.evaluate(z) - exact
-    atoms = isinstance(measure.positive, Atoms) and isinstance(measure.negative, Atoms)
-    variance = orthogonal_variance if orthogonal and atoms else _variance
-    return float(np.mean(variance(measure, z, n_frequencies) + bias**2))
+
+    distances: np.ndarray
+    exact: np.ndarray
+    orthogonal: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        function: Callable[[np.ndarray], np.ndarray],
+        radius: float,
+        distances: Any = None,
+        *,
+        orthogonal: bool = False,
+    ) -> Outlook:
+        """Over the distances given, or a uniform grid on [0, radius]."""
+        z = np.linspace(0.0, radius, 101) if distances is None else np.minimum(np.asarray(distances, float), radius)
+        return cls(z, function(z), orthogonal)
+
+    def error(self, measure: SignedMeasure, n_frequencies: int) -> float:
+        """Predicted mean squared error: variance plus the squared distance of the measure from the kernel."""
+        bias = measure.evaluate(self.distances) - self.exact
+        atoms = isinstance(measure.positive, Atoms) and isinstance(measure.negative, Atoms)
+        variance = orthogonal_variance if self.orthogonal and atoms else _variance
+        return float(np.mean(variance(measure, self.distances, n_frequencies) + bias**2))
 
 
 def orthogonal_variance(measure: SignedMeasure, z: Any, n_frequencies: int) -> np.ndarray:

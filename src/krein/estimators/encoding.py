@@ -51,7 +51,7 @@ class Encoder:
         if isinstance(value, Kernel):
             return _encode_kernel(value, path)
         if sp.issparse(value):
-            csr: Any = sp.csr_array(value)  # type: ignore[call-overload]
+            csr: Any = sp.csr_array(value)
             parts = {name: self._array(getattr(csr, name)) for name in ("data", "indices", "indptr")}
             return {_TAG: "csr", "shape": list(csr.shape), **parts}
         if isinstance(value, np.random.RandomState):

@@ -88,7 +88,7 @@ def feature_sample(X: Any, weight: np.ndarray | None, features: Any) -> Any:
 def distinct_rows(X: Any) -> Any:
     """The distinct rows of X in an order that does not depend on theirs, and that has no order to it either."""
     if sp.issparse(X):
-        X = sp.csr_array(X)  # type: ignore[call-overload]
+        X = sp.csr_array(X)
         X.sum_duplicates()
         cuts = zip(X.indptr[:-1], X.indptr[1:], strict=True)
         content = [(X.indices[a:b].tobytes(), X.data[a:b].tobytes()) for a, b in cuts]

@@ -1,0 +1,45 @@
+"""Formulas as MathML, which browsers draw themselves: pages need neither scripts nor a network."""
+
+from __future__ import annotations
+
+import re
+from html import escape
+
+from docutils import nodes
+from docutils.utils.math import MathError
+from docutils.utils.math.latex2mathml import tex2mathml
+from sphinx.util import logging
+
+LOGGER = logging.getLogger(__name__)
+# Delimiters stretch by themselves, and \tilde k_x must not put x under the k.
+LEFT, RIGHT = re.compile(r"\\[bB]ig+l(?![a-zA-Z])"), re.compile(r"\\[bB]ig+r(?![a-zA-Z])")
+BIG = re.compile(r"\\(?:[bB]ig+[lrm]?)(?![a-zA-Z])\s*")
+ACCENT = re.compile(r"\\(tilde|hat|bar)\s+([a-zA-Z]|\\[a-zA-Z]+)")
+
+
+def convert(source: str, *, block: bool, node: nodes.Node) -> str:
+    """MathML of a LaTeX formula; one that cannot be converted is a warning, and is shown as it was written."""
+    source = RIGHT.sub(r"\\right", LEFT.sub(r"\\left", source))
+    tidy = ACCENT.sub(r"{\\\1{\2}}", BIG.sub("", source)).replace("…", r"\ldots ").strip()
+    if block and r"\\" in tidy and r"\begin" not in tidy:
+        tidy = rf"\begin{{aligned}}{tidy}\end{{aligned}}"
+    try:
+        return tex2mathml(tidy, as_block=block)
+    except (MathError, IndexError, KeyError) as error:
+        LOGGER.warning("formula cannot be shown: %s in %s", error, source, location=node)
+        return f"<code>{escape(source)}</code>"
+
+
+def visit_inline(translator, node):
+    translator.body.append(convert(node.astext(), block=False, node=node))
+    raise nodes.SkipNode
+
+
+def visit_block(translator, node):
+    translator.body.append(f'<div class="math-block">{convert(node.astext(), block=True, node=node)}</div>')
+    raise nodes.SkipNode
+
+
+def setup(app):
+    app.add_html_math_renderer("mathml", inline_renderers=(visit_inline, None), block_renderers=(visit_block, None))
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

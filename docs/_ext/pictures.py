@@ -1,0 +1,118 @@
+"""The pictures of the user guide, drawn by the library itself when the pages are built."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+import krein
+from krein import datasets
+from krein.kernels import DeltaGaussian, SphericalPolynomial
+from krein.plotting import COLOURS, look_of, new_figure, plot_measure, save_figure
+
+R = 2**0.5
+STEPS = [
+    ("kernel", r"$k(z)$", "any similarity of the\ndistance, definite or not"),
+    ("signed measure", r"$\rho_+ - \rho_-$", "frequencies to keep,\nfrequencies to subtract"),
+    ("features", r"$\Phi(X),\ \sigma=\pm1$", "cosines and sines,\neach column with a sign"),
+    ("model", r"$\Phi^\top\Phi,\ \Phi^\top y$", "sums over rows:\nthey stream and add up"),
+]
+
+
+def pipeline():
+    """Four boxes: the way from a kernel to a model."""
+    ink = look_of("auto").ink
+    figure = new_figure(9.5, 2.0)
+    axes = figure.subplots()
+    axes.set_xlim(0, 4)
+    axes.set_ylim(0, 1)
+    axes.axis("off")
+    colours = [ink, COLOURS["negative"], COLOURS["measure"], COLOURS["positive"]]
+    for i, ((name, formula, words), colour) in enumerate(zip(STEPS, colours, strict=True)):
+        middle = i + 0.5
+        axes.text(middle, 0.86, name, ha="center", color=colour, fontsize=12, fontweight="bold")
+        axes.text(middle, 0.56, formula, ha="center", va="center", color=ink, fontsize=15)
+        axes.text(middle, 0.16, words, ha="center", va="center", color=ink, fontsize=9.5)
+        if i:
+            axes.annotate(
+                "", xy=(i + 0.1, 0.58), xytext=(i - 0.1, 0.58), arrowprops={"arrowstyle": "->", "color": ink, "lw": 1.6}
+            )
+    return figure
+
+
+def measure():
+    """The paper's Figure 1 for a kernel with a large negative part."""
+    kernel = DeltaGaussian(1.0, 2.0)
+    return plot_measure(kernel, krein.signed_measure(kernel, 16))
+
+
+def printed():
+    """The paper's truncated measure at its own setting, and what it makes of the kernel."""
+    kernel = SphericalPolynomial(2, 2)
+    return plot_measure(kernel, krein.signed_measure(kernel, 16, method="fourier", truncate=10.0))
+
+
+def repaired():
+    """The same kernel with an exact head and a least-mass tail."""
+    kernel = SphericalPolynomial(2, 2)
+    return plot_measure(kernel, krein.signed_measure(kernel, 16, radius=R))
+
+
+def signature():
+    """Approximation against kernel, with and without the signs of the columns."""
+    data = datasets.load("letter")
+    X = datasets.minmax_unit(data.X_train[:300])[0]
+    kernel = DeltaGaussian(1.0, 10.0)
+    measure = krein.signed_measure(kernel, 16, radius=R, head_degree=-1)
+    rng = np.random.default_rng(0)
+    radii, weights = [], []
+    for sign, part in ((1, measure.positive), (-1, measure.negative)):
+        count = round(2000 * part.mass / measure.mass)
+        radii.append(part.ppf(rng.random(count)))
+        weights.append(np.full(count, sign * part.mass / count))
+    radii, weights = np.concatenate(radii), np.concatenate(weights)
+    directions = rng.normal(size=(radii.size, 16))
+    arguments = X @ (directions / np.linalg.norm(directions, axis=1)[:, None] * radii[:, None]).T
+    Z = np.hstack([np.cos(arguments), np.sin(arguments)]) * np.sqrt(np.tile(np.abs(weights), 2))
+    signs = np.sign(np.tile(weights, 2))
+    pairs = np.triu_indices(300, 1)
+    chosen = rng.choice(pairs[0].size, 1500, replace=False)
+    exact = kernel(X)[pairs][chosen]
+    ink = look_of("auto").ink
+    figure = new_figure(9.5, 3.4)
+    for axes, product, title, colour in zip(
+        figure.subplots(1, 2),
+        ((Z * signs) @ Z.T, Z @ Z.T),
+        ("with the signature: the kernel", "without: positive plus negative part"),
+        (COLOURS["positive"], COLOURS["negative"]),
+        strict=True,
+    ):
+        axes.plot(exact, product[pairs][chosen], ".", markersize=3, color=colour, rasterized=True)
+        axes.plot([exact.min(), 0], [exact.min(), 0], color=ink, linewidth=1)
+        axes.set_facecolor("none")
+        axes.set_title(title, color=ink, fontsize="medium", loc="left")
+        axes.set_xlabel("kernel k(x, y)", color=ink)
+        axes.set_ylabel("product of features", color=ink)
+        axes.tick_params(colors=ink)
+        for side, spine in axes.spines.items():
+            spine.set_color(ink)
+            spine.set_visible(side in ("left", "bottom"))
+    return figure
+
+
+PICTURES = {f.__name__: f for f in (pipeline, measure, printed, repaired, signature)}
+
+
+def draw(app) -> None:
+    """Draw what is missing or older than this file; the pictures live beside the build."""
+    folder = Path(app.srcdir) / "_build" / "pictures"
+    for name, function in PICTURES.items():
+        path = folder / f"{name}.svg"
+        if not path.exists() or path.stat().st_mtime < Path(__file__).stat().st_mtime:
+            save_figure(function(), path)
+
+
+def setup(app):
+    app.connect("builder-inited", draw)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

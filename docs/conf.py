@@ -1,0 +1,83 @@
+"""Sphinx configuration. ``make docs`` builds with warnings as errors and without a network."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE / "_ext"))
+
+import krein  # noqa: E402
+
+project = "krein"
+author = "The krein developers"
+copyright = "2025, The krein developers"
+version = release = krein.__version__
+
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.doctest",
+    "sphinx.ext.viewcode",
+    "numpydoc",
+    "sphinx_gallery.gen_gallery",
+    "mathml",
+    "pictures",
+]
+html_math_renderer = "mathml"
+templates_path = ["_templates"]
+exclude_patterns = [
+    "_build",
+    "examples",
+    "gallery/**/*.md5",
+    "gallery/sg_execution_times.rst",
+    "sg_execution_times.rst",
+]
+root_doc = "index"
+nitpicky = False
+
+html_theme = "furo"
+html_title = f"krein {release}"
+html_static_path = ["_static"]
+html_css_files = ["krein.css"]
+html_copy_source = False
+html_theme_options = {"navigation_with_keys": True}
+
+autosummary_generate = True
+autodoc_typehints = "none"
+autodoc_member_order = "bysource"
+numpydoc_show_class_members = False
+numpydoc_class_members_toctree = False
+add_module_names = False
+
+doctest_global_setup = "import numpy as np; import krein"
+
+sphinx_gallery_conf = {
+    "examples_dirs": "examples",
+    "gallery_dirs": "gallery",
+    "image_scrapers": ("matplotlib", "figure_scraper.figure_scraper"),
+    "filename_pattern": r"/plot_",
+    "within_subsection_order": "FileNameSortKey",
+    "download_all_examples": False,
+    "remove_config_comments": True,
+    "show_memory": False,
+    "show_signature": False,
+    "min_reported_time": 1e9,
+    "abort_on_example_error": True,
+    "matplotlib_animations": False,
+    "capture_repr": (),
+    "doc_module": ("krein",),
+    "write_computation_times": False,
+}
+
+
+def escape_bars(app, what, name, obj, options, lines):
+    """|x| in a docstring means an absolute value; to reStructuredText it would be a substitution."""
+    for i, line in enumerate(lines):
+        if "|" in line and not any(mark in line for mark in ("`", "\\", "::", ">>>", "...")):
+            lines[i] = line.replace("|", "\\|")
+
+
+def setup(app):
+    app.connect("autodoc-process-docstring", escape_bars)

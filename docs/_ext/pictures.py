@@ -10,6 +10,7 @@ import krein
 from krein import datasets
 from krein.kernels import DeltaGaussian, SphericalPolynomial
 from krein.plotting import COLOURS, look_of, new_figure, plot_measure, save_figure
+from krein.sampling import MonteCarlo
 
 R = 2**0.5
 STEPS = [
@@ -66,16 +67,10 @@ def signature():
     kernel = DeltaGaussian(1.0, 10.0)
     measure = krein.signed_measure(kernel, 16, radius=R, head_degree=-1)
     rng = np.random.default_rng(0)
-    radii, weights = [], []
-    for sign, part in ((1, measure.positive), (-1, measure.negative)):
-        count = round(2000 * part.mass / measure.mass)
-        radii.append(part.ppf(rng.random(count)))
-        weights.append(np.full(count, sign * part.mass / count))
-    radii, weights = np.concatenate(radii), np.concatenate(weights)
-    directions = rng.normal(size=(radii.size, 16))
-    arguments = X @ (directions / np.linalg.norm(directions, axis=1)[:, None] * radii[:, None]).T
-    Z = np.hstack([np.cos(arguments), np.sin(arguments)]) * np.sqrt(np.tile(np.abs(weights), 2))
-    signs = np.sign(np.tile(weights, 2))
+    drawn = MonteCarlo().sample(measure, 2000, rng)
+    arguments = X @ drawn.vectors.T
+    Z = np.hstack([np.cos(arguments), np.sin(arguments)]) * np.sqrt(np.tile(np.abs(drawn.weights), 2))
+    signs = np.sign(np.tile(drawn.weights, 2))
     pairs = np.triu_indices(300, 1)
     chosen = rng.choice(pairs[0].size, 1500, replace=False)
     exact = kernel(X)[pairs][chosen]

@@ -15,7 +15,7 @@ from krein.kernels.gram import radial_gram
 from krein.kernels.laws import RadiusLaw
 from krein.kernels.rows import as_rows, unit_rows
 
-__all__ = ["Domain", "Kernel", "Sum", "positive_integer", "positive_real", "real"]
+__all__ = ["Domain", "Kernel", "Sum", "positive_integer", "positive_real", "real", "truth_value"]
 
 Domain = Literal["euclidean", "sphere"]
 
@@ -26,6 +26,8 @@ class Kernel(ABC):
     A new kernel is a frozen dataclass with a `radial` function; everything else has a default. Kernels are
     values: hashable, comparable, and combined by ``+``, ``-`` and multiplication with a number of any sign.
     """
+
+    __array_ufunc__ = None  # numpy scalars leave multiplication to the kernel, arrays are refused
 
     @property
     @abstractmethod
@@ -112,9 +114,12 @@ class Kernel(ABC):
     __rmul__ = __mul__
 
     def __truediv__(self, divisor: Any) -> Kernel:
-        if not isinstance(divisor, Real) or isinstance(divisor, bool) or divisor == 0:
+        if not isinstance(divisor, Real) or isinstance(divisor, bool):
             return NotImplemented
-        return self * (1.0 / divisor)
+        divisor = real(divisor, "divisor")
+        if divisor == 0.0:
+            raise ZeroDivisionError("a kernel cannot be divided by 0; multiply by 0 for the zero kernel")
+        return _signed_sum(tuple((c / divisor, k) for c, k in self.terms())) if divisor != 1.0 else self
 
     def __neg__(self) -> Kernel:
         return self * -1.0
@@ -130,11 +135,26 @@ class Kernel(ABC):
 
 
 @final
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Sum(Kernel):
-    """A signed sum of kernels, ``2 * Gaussian(1.0) - Laplacian(0.5)``; built by the operators, always flat."""
+    """A signed sum of kernels, ``2 * Gaussian(1.0) - Laplacian(0.5)``; built by the operators, always flat.
+
+    Two sums are equal if they have the same terms, in any order.
+    """
 
     parts: tuple[tuple[float, Kernel], ...]
+
+    def __post_init__(self) -> None:
+        parts = tuple((real(c, "a coefficient"), k) for c, k in self.parts)
+        if not parts or not all(isinstance(k, Kernel) for _, k in parts):
+            raise TypeError(f"a sum is made of pairs (coefficient, kernel), at least one, got {self.parts!r}")
+        object.__setattr__(self, "parts", _collected(parts))
+
+    def __eq__(self, other: object) -> bool:
+        return frozenset(self.parts) == frozenset(other.parts) if isinstance(other, Sum) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self.parts))
 
     @property
     def domain(self) -> Domain:
@@ -146,14 +166,26 @@ class Sum(Kernel):
 
     @property
     def facts(self) -> Facts:
-        if len(self.parts) == 1 and self.parts[0][0] != 0.0:
-            coefficient, kernel = self.parts[0]
-            known = kernel.facts
-            positive = known.positive_on_spheres if coefficient > 0 else None
-            return Facts(known.bounded, known.edge_exponent, known.edge_smoothness, positive)
-        if all(c > 0 for c, _ in self.parts) and all(k.facts.positive_on_spheres for _, k in self.parts):
-            return Facts(positive_on_spheres=True)
-        return UNKNOWN
+        if any(c == 0.0 for c, _ in self.parts):  # the zero kernel
+            return Facts(edge_exponent=math.inf, edge_smoothness=math.inf, positive_on_spheres=True)
+        known = [k.facts for _, k in self.parts]
+        return Facts(
+            bounded=sum(not fact.bounded for fact in known) != 1,  # two that grow may cancel
+            edge_exponent=self._edge_exponent(known),
+            edge_smoothness=_least_if_unique([fact.edge_smoothness for fact in known]),
+            positive_on_spheres=True
+            if all(c > 0 and fact.positive_on_spheres for (c, _), fact in zip(self.parts, known, strict=True))
+            else None,
+        )
+
+    def _edge_exponent(self, known: list[Facts]) -> float | None:
+        """A value other than 0 at z = 2 is a jump; else the worst of the terms, unless two of that kind may cancel."""
+        if self.domain != "sphere":
+            return None
+        ends = [c * float(kernel.radial(2.0)) for c, kernel in self.parts]
+        if abs(math.fsum(ends)) > 1e-12 * max(abs(end) for end in ends):
+            return 0.0
+        return _least_if_unique([fact.edge_exponent for fact in known])
 
     def fourier_density(self, r: np.ndarray, dim: int) -> np.ndarray | None:
         total = np.zeros_like(r, dtype=np.float64)
@@ -185,18 +217,33 @@ class Sum(Kernel):
         return text
 
 
+def _least_if_unique(exponents: list[float | None]) -> float | None:
+    """The least exponent where it belongs to one term only, or to none that is singular; None where terms may cancel."""
+    if any(exponent is None for exponent in exponents):
+        return None
+    known = sorted(exponent for exponent in exponents if exponent is not None)
+    return known[0] if len(known) == 1 or known[0] < known[1] or math.isinf(known[0]) else None
+
+
 def _signed_sum(terms: tuple[tuple[float, Kernel], ...]) -> Kernel:
-    """Flatten, collect equal kernels, and return the bare kernel where only one with coefficient 1 is left."""
+    """The sum, or the bare kernel where only one with coefficient 1 is left."""
+    kept = _collected(terms)
+    if len(kept) == 1 and kept[0][0] == 1.0:
+        return kept[0][1]
+    return Sum(kept)
+
+
+def _collected(terms: tuple[tuple[float, Kernel], ...]) -> tuple[tuple[float, Kernel], ...]:
+    """Terms that are not sums themselves, equal kernels once, zeros dropped; all zero: one, which keeps the domain."""
     collected: dict[Kernel, float] = {}
     for coefficient, term in terms:
         for inner, kernel in term.terms():
             collected[kernel] = collected.get(kernel, 0.0) + coefficient * inner
     kept = tuple((c, k) for k, c in collected.items() if c != 0.0)
-    if not kept:  # everything cancelled: the zero kernel, on the domain of what cancelled
-        kept = ((0.0, next(iter(collected))),)
-    if len(kept) == 1 and kept[0][0] == 1.0:
-        return kept[0][1]
-    return Sum(kept)
+    if kept:
+        return kept
+    keeper = next((k for k in collected if k.domain == "sphere"), next(iter(collected)))
+    return ((0.0, keeper),)
 
 
 def real(value: Any, name: str) -> float:
@@ -214,6 +261,13 @@ def positive_real(value: Any, name: str) -> float:
     if number <= 0.0:
         raise ValueError(f"{name} must be positive, got {value!r}; use a number greater than 0")
     return number
+
+
+def truth_value(value: Any, name: str) -> bool:
+    """True or False, or an error that names the parameter."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} must be True or False, got {value!r}")
+    return bool(value)
 
 
 def positive_integer(value: Any, name: str, *, least: int = 1) -> int:

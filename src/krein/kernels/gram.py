@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from krein.kernels.rows import dense_block, row_blocks
+from krein.kernels.rows import dense_block, row_blocks, row_norms
 
 __all__ = ["radial_gram"]
 
@@ -32,14 +32,14 @@ def radial_gram(
     Y = X if Y is None else Y
     both_single = X.dtype == np.float32 and Y.dtype == np.float32
     gram = np.empty((X.shape[0], Y.shape[0]), dtype=np.float32 if both_single else np.float64)
-    origin = np.asarray(dense_block(Y, slice(0, 1))).mean(axis=0) if Y.shape[0] else 0.0  # a nearby origin cancels less
+    origin = _origin(X, Y)
     for columns in row_blocks(Y.shape[0], _BLOCK):
-        right = dense_block(Y, columns) - origin
+        right = dense_block(Y, columns)
         for rows in row_blocks(X.shape[0], _BLOCK):
             if symmetric and rows.start > columns.start:
                 break
-            left = right if symmetric and rows == columns else dense_block(X, rows) - origin
-            values = radial(np.minimum(_distances(left, right), max_distance))
+            left = right if symmetric and rows == columns else dense_block(X, rows)
+            values = radial(np.minimum(_distances(left, right, origin), max_distance))
             if symmetric and rows == columns:
                 values = np.triu(values) + np.triu(values, 1).T
             gram[rows, columns] = values
@@ -48,14 +48,26 @@ def radial_gram(
     return gram
 
 
-def _distances(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+def _origin(X: Any, Y: Any) -> np.ndarray:
+    """A point amid the data: distances do not depend on it, but fewer digits cancel."""
+    sample = [dense_block(A, slice(0, _BLOCK)) for A in (X, Y) if A.shape[0]]
+    if not sample:
+        return np.zeros(X.shape[1])
+    return np.median(np.concatenate([rows[:: max(1, len(rows) // 64)] for rows in sample]), axis=0)
+
+
+def _distances(left: np.ndarray, right: np.ndarray, origin: np.ndarray) -> np.ndarray:
     """Euclidean distances between the rows of two dense float64 blocks."""
-    squares = np.add.outer(np.einsum("ij,ij->i", left, left), np.einsum("ij,ij->i", right, right))
-    scale = squares * _CANCELLED
-    squares -= 2.0 * (left @ right.T)
-    i, j = np.nonzero(squares <= scale)
+    a = left - origin
+    b = a if right is left else right - origin
+    with np.errstate(over="ignore", invalid="ignore"):
+        squares = np.add.outer(np.einsum("ij,ij->i", a, a), np.einsum("ij,ij->i", b, b))
+        scale = np.maximum(squares * _CANCELLED, 1e-280)  # squares below are out of range themselves
+        squares -= 2.0 * (a @ b.T)
+        # Not "<=": pairs whose squares overflowed are done again as well.
+        i, j = np.nonzero(~(squares > scale))
+    distances = np.sqrt(np.maximum(squares, 0.0, out=squares), out=squares)
     step = max(1, 2**18 // max(1, left.shape[1]))
     for part in row_blocks(i.size, step):
-        difference = left[i[part]] - right[j[part]]
-        squares[i[part], j[part]] = np.einsum("ij,ij->i", difference, difference)
-    return np.sqrt(squares, out=squares)
+        distances[i[part], j[part]] = row_norms(left[i[part]] - right[j[part]])
+    return distances

@@ -79,8 +79,10 @@ class StudentLaw(RadiusLaw):
     nu: float
 
     def _fraction(self, r: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        square = (np.asarray(r, dtype=np.float64) * self.scale) ** 2
-        return square / (square + 2 * self.nu), 2 * self.nu / (square + 2 * self.nu)
+        """x and 1 − x, each to full relative accuracy."""
+        ratio = (np.asarray(r, dtype=np.float64) * self.scale) ** 2 / (2 * self.nu)
+        rest = 1.0 / (1.0 + ratio)
+        return np.where(ratio < 1.0, ratio * rest, 1.0 - rest), rest
 
     def pdf(self, r: np.ndarray) -> np.ndarray:
         r = np.asarray(r, dtype=np.float64)
@@ -89,16 +91,23 @@ class StudentLaw(RadiusLaw):
         return 2 * np.exp(log + half * math.log(size) - special.betaln(half, nu))
 
     def cdf(self, r: np.ndarray) -> np.ndarray:
-        return special.betainc(self.dim / 2, self.nu, self._fraction(r)[0])
+        x, rest = self._fraction(r)
+        return np.where(x < 0.5, special.betainc(self.dim / 2, self.nu, x), 1.0 - self._upper(rest))
 
     def sf(self, r: np.ndarray) -> np.ndarray:
-        return special.betainc(self.nu, self.dim / 2, self._fraction(r)[1])
+        x, rest = self._fraction(r)
+        return np.where(x < 0.5, 1.0 - special.betainc(self.dim / 2, self.nu, x), self._upper(rest))
+
+    def _upper(self, rest: np.ndarray) -> np.ndarray:
+        return special.betainc(self.nu, self.dim / 2, rest)
 
     def ppf(self, u: np.ndarray) -> np.ndarray:
+        # From the nearer end: x loses the digits of a heavy tail, 1 − x those of small radii.
         u = np.asarray(u, dtype=np.float64)
-        rest = special.betaincinv(self.nu, self.dim / 2, 1.0 - u)  # 2ν/(r²ℓ² + 2ν): keeps the heavy tail's digits
+        x, rest = special.betaincinv(self.dim / 2, self.nu, u), special.betaincinv(self.nu, self.dim / 2, 1.0 - u)
         with np.errstate(divide="ignore"):
-            return np.sqrt(2 * self.nu * (1.0 - rest) / rest) / self.scale
+            ratio = np.where(x < 0.5, x / np.where(x < 0.5, 1.0 - x, 1.0), (1.0 - rest) / rest)
+        return np.sqrt(2 * self.nu * ratio) / self.scale
 
     @property
     def second_moment(self) -> float:

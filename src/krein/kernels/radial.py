@@ -8,7 +8,7 @@ from typing import Any, final
 
 import numpy as np
 
-from krein.kernels.base import Domain, Kernel
+from krein.kernels.base import Domain, Kernel, truth_value
 
 __all__ = ["Radial"]
 
@@ -51,7 +51,7 @@ class Radial(Kernel):
             raise ValueError(f"domain must be 'euclidean' or 'sphere', got {domain!r}")
         object.__setattr__(self, "function", function)
         object.__setattr__(self, "on", domain)
-        object.__setattr__(self, "normalize", bool(normalize))
+        object.__setattr__(self, "normalize", truth_value(normalize, "normalize"))
 
     @property
     def domain(self) -> Domain:

@@ -17,6 +17,9 @@ def as_rows(X: Any, name: str = "X") -> Any:
     """Check that X is a finite real matrix (dense array or CSR); float32 stays, everything else becomes float64."""
     if sp.issparse(X):
         X = X.tocsr()
+        if X.ndim == 2 and not X.has_canonical_format:  # entries given twice are added up, on a copy
+            X = X.copy()
+            X.sum_duplicates()
         values = X.data
     else:
         X = np.asarray(X)
@@ -26,6 +29,10 @@ def as_rows(X: Any, name: str = "X") -> Any:
                 "use X.reshape(-1, 1) for a single column or X.reshape(1, -1) for a single row"
             )
         values = X
+    if X.ndim != 2:
+        raise ValueError(f"{name} must be a matrix with one row per sample, got a sparse array of shape {X.shape}")
+    if values.dtype.kind in "USMm":
+        raise ValueError(f"{name} must hold numbers, got dtype {values.dtype}; encode text and dates as numbers first")
     if np.iscomplexobj(values):
         raise ValueError(f"{name} must be real, got dtype {values.dtype}; pass its real and imaginary parts as columns")
     if values.dtype not in (np.float32, np.float64):
@@ -45,7 +52,7 @@ def row_blocks(n_rows: int, size: int) -> Iterator[slice]:
         yield slice(start, min(start + size, n_rows))
 
 
-def dense_block(X: Any, rows: slice, dtype: Any = np.float64) -> np.ndarray:
+def dense_block(X: Any, rows: slice | np.ndarray, dtype: Any = np.float64) -> np.ndarray:
     """A dense copy-or-view of some rows, so that a sparse matrix is never densified whole."""
     block = X[rows]
     if sp.issparse(block):
@@ -54,15 +61,27 @@ def dense_block(X: Any, rows: slice, dtype: Any = np.float64) -> np.ndarray:
 
 
 def row_norms(X: Any) -> np.ndarray:
-    """Euclidean length of each row, in float64."""
-    if sp.issparse(X):
-        squares = np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
-        return np.sqrt(squares)
+    """Euclidean length of each row, in float64; squares may over- or underflow without harm."""
     norms = np.empty(X.shape[0])
-    for rows in row_blocks(X.shape[0], max(1, 2**20 // max(1, X.shape[1]))):
-        block = dense_block(X, rows)
-        norms[rows] = np.sqrt(np.einsum("ij,ij->i", block, block))
+    if sp.issparse(X):
+        rows_of = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+        with np.errstate(over="ignore", under="ignore"):
+            norms[:] = np.sqrt(np.bincount(rows_of, X.data.astype(np.float64) ** 2, minlength=X.shape[0]))
+    else:
+        for rows in row_blocks(X.shape[0], _rows_per_block(X)):
+            block = dense_block(X, rows)
+            norms[rows] = np.sqrt(np.einsum("ij,ij->i", block, block))
+    extreme = np.flatnonzero(~((norms > 1e-140) & (norms < 1e140)))
+    for part in row_blocks(extreme.size, _rows_per_block(X)):
+        block = dense_block(X, extreme[part])
+        largest = np.abs(block).max(axis=1, initial=0.0)
+        block = block / np.where(largest > 0.0, largest, 1.0)[:, None]
+        norms[extreme[part]] = largest * np.sqrt(np.einsum("ij,ij->i", block, block))
     return norms
+
+
+def _rows_per_block(X: Any) -> int:
+    return max(1, 2**20 // max(1, X.shape[1]))
 
 
 def unit_rows(X: Any, *, normalize: bool = True, name: str = "X") -> Any:
@@ -95,7 +114,10 @@ def unit_rows(X: Any, *, normalize: bool = True, name: str = "X") -> Any:
             f"row {zero[0]} of {name} is zero ({zero.size} such row{'s' if zero.size > 1 else ''}) and has no direction, "
             "but this kernel lives on the unit sphere; drop the row or shift the data"
         )
-    scale = (1.0 / norms).astype(X.dtype)
     if sp.issparse(X):
-        return sp.diags_array(scale).tocsr().astype(X.dtype) @ X
-    return X * scale[:, None]
+        scaled = (X.data / np.repeat(norms, np.diff(X.indptr))).astype(X.dtype)
+        return type(X)((scaled, X.indices, X.indptr), shape=X.shape)
+    unit = np.empty(X.shape, dtype=X.dtype)
+    for rows in row_blocks(X.shape[0], _rows_per_block(X)):
+        unit[rows] = X[rows] / norms[rows, None]  # divided in float64: float32 rows are as long as they can be
+    return unit

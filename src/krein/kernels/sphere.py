@@ -13,7 +13,7 @@ from typing import Any, final
 import numpy as np
 from scipy import special
 
-from krein.kernels.base import Domain, Kernel, positive_integer, positive_real, real
+from krein.kernels.base import Domain, Kernel, positive_integer, positive_real, real, truth_value
 from krein.kernels.facts import SMOOTH_JUMP, Facts
 
 __all__ = ["ArcCosine", "GeodesicGaussian", "NTK", "Sigmoid", "SphericalPolynomial"]
@@ -22,6 +22,9 @@ __all__ = ["ArcCosine", "GeodesicGaussian", "NTK", "Sigmoid", "SphericalPolynomi
 @dataclass(frozen=True, repr=False)
 class _SphereKernel(Kernel):
     normalize: bool = field(default=True, kw_only=True)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "normalize", truth_value(self.normalize, "normalize"))
 
     @property
     def domain(self) -> Domain:
@@ -103,6 +106,7 @@ class SphericalPolynomial(_SphereKernel):
     p: int = 2
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         object.__setattr__(self, "a", positive_real(self.a, "a"))
         if self.a < 2.0:
             raise ValueError(f"a must be at least 2, so that 1 - z²/a² ≥ 0 on the sphere, got {self.a}; use a=2")
@@ -157,8 +161,10 @@ class ArcCosine(_SphereKernel):
     order: int = 0
 
     def __post_init__(self) -> None:
-        if positive_integer(self.order, "order", least=0) > 1:
-            raise ValueError(f"order must be 0 or 1, got {self.order}")
+        super().__post_init__()
+        object.__setattr__(self, "order", positive_integer(self.order, "order", least=0))
+        if self.order > 1:
+            raise ValueError(f"order must be 0 or 1, got {self.order}; the paper uses no other")
 
     def radial(self, z: Any) -> np.ndarray:
         z = _chord(z)
@@ -190,6 +196,7 @@ class NTK(_SphereKernel):
     depth: int = 1
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         object.__setattr__(self, "depth", positive_integer(self.depth, "depth"))
 
     def radial(self, z: Any) -> np.ndarray:
@@ -225,6 +232,7 @@ class Sigmoid(_SphereKernel):
     b: float = -0.5
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         object.__setattr__(self, "a", real(self.a, "a"))
         object.__setattr__(self, "b", real(self.b, "b"))
         if self.a == 0.0:
@@ -262,6 +270,7 @@ class GeodesicGaussian(_SphereKernel):
     scale: float = 1.0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         object.__setattr__(self, "scale", positive_real(self.scale, "scale"))
 
     def radial(self, z: Any) -> np.ndarray:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_ext"))
+# Pages of names that are gone would be left over from the last build, and fail this one.
+shutil.rmtree(HERE / "reference" / "generated", ignore_errors=True)
 
 import krein  # noqa: E402
 

@@ -56,6 +56,8 @@ class KreinRidge(RegressorMixin, RidgeBase):
     lam_ : float, or a pair for ``"two"``
     lams_, scores_ : ndarray
         Candidates, and the criterion for each (None if there was one candidate).
+    n_rows_ : int
+        Rows learned from.
 
     Notes
     -----
@@ -168,7 +170,7 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeBase):
     classes_ : ndarray of shape (n_classes,)
     coef_ : ndarray of shape (n_classes, n_components), or (1, n_components) for two classes
     intercept_ : ndarray of shape (n_classes,) or (1,)
-    features_, lam_, lams_, scores_
+    features_, lam_, lams_, scores_, n_rows_
         As in `KreinRidge`.
 
     Examples

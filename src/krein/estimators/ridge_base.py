@@ -238,6 +238,7 @@ class RidgeBase(SavableMixin, BaseEstimator, ABC):
         self.lam_ = solution.lam if self.regularizer == "two" else solution.lam[0]
         self.lams_ = solution.candidates if self.regularizer == "two" else solution.candidates[:, 0]
         self.scores_ = solution.scores
+        self.n_rows_ = ledger.rows
         self._store(solution)
         return self
 

@@ -10,18 +10,18 @@ from typing import Any
 
 import numpy as np
 
-from krein.measures.closed_form import jordan_of_laws
+from krein.measures.closed_form import jordan_of_laws, truncated_laws
 from krein.measures.fourier import critical_exponent, fourier_measure
 from krein.measures.hankel import hankel_density
 from krein.measures.head import head_columns
 from krein.measures.least_mass import least_mass, least_mass_for_width
 from krein.measures.omega import check_dim
-from krein.measures.predict import Outlook, frequencies_for_width
+from krein.measures.predict import Outlook, check_width, frequencies_for_width
 from krein.measures.protocol import RadialKernel, closed_terms
 from krein.measures.signed import SignedMeasure
 from krein.measures.smoothness import radial_shape, singularity_exponent
 
-__all__ = ["METHODS", "edge_exponent", "fourier_transform", "signed_measure"]
+__all__ = ["METHODS", "check_kernel", "edge_exponent", "fourier_transform", "signed_measure"]
 
 METHODS = ("auto", "closed_form", "fourier", "least_mass")
 _DEFAULT_TOL = 1e-3  # of sup|k|, when neither a tolerance nor a width is given
@@ -87,6 +87,10 @@ def signed_measure(
     (0.62, True)
     """
     dim = check_dim(dim)
+    check_kernel(kernel)
+    _check_tol(tol)
+    degree = _check_degree(head_degree, n_components)
+    n_components = None if n_components is None else check_width(n_components)
     on_sphere = kernel.domain == "sphere" if sphere is None else bool(sphere)
     radius = _check_radius(radius, on_sphere)
     if method not in METHODS:
@@ -101,7 +105,7 @@ def signed_measure(
     if method == "closed_form" or (method == "auto" and terms is not None and radius is None):
         if terms is None:
             raise ValueError(f"{kernel!r} has no closed-form spectrum; use method='least_mass' with the data's radius")
-        return jordan_of_laws(dim, terms)
+        return replace(jordan_of_laws(dim, terms), sphere=on_sphere)
     if radius is None:
         if not on_sphere:
             raise ValueError(
@@ -109,12 +113,17 @@ def signed_measure(
                 "the data, and the measure is made for distances up to that"
             )
         radius = 2.0
-    _check_tol(tol)
-    degree = _check_degree(head_degree, n_components)
     outlook = Outlook.of(kernel.radial, radius, distances, orthogonal=orthogonal)
     if degree == "auto":
         return _best_head(kernel, dim, radius, tol, int(n_components or 0), on_sphere, outlook)
     return _least_mass(kernel, dim, radius, tol, int(degree), n_components, on_sphere, outlook)
+
+
+def check_kernel(kernel: Any) -> None:
+    """An error for what is not a kernel, with what to do about it."""
+    if not isinstance(kernel, RadialKernel):
+        hint = "wrap the function as krein.kernels.Radial(function)" if callable(kernel) else "use one of krein.kernels"
+        raise TypeError(f"kernel must be a kernel such as krein.kernels.NTK(), got {kernel!r}; {hint}")
 
 
 def _least_mass(
@@ -162,16 +171,28 @@ def _best_head(
 ) -> SignedMeasure:
     """Heads of every degree that fits, compared by predicted error at the asked width."""
     best, least = None, math.inf
-    for degree in (-1, 0, 1, 2):
-        if n_components < head_columns(degree, dim, sphere=sphere) + 2:
-            break
-        measure = _least_mass(kernel, dim, radius, tol, degree, n_components, sphere, outlook)
-        error = outlook.error(measure, frequencies_for_width(measure, n_components))
-        if error < least:
-            best, least = measure, error
+    refusal: ValueError | None = None
+    for degree in _degrees_to_try(n_components, dim, sphere):
+        try:
+            measure = _least_mass(kernel, dim, radius, tol, degree, n_components, sphere, outlook)
+        except ValueError as error:  # a tolerance that is out of reach without a head may be within reach of one
+            refusal = error
+            continue
+        predicted = outlook.error(measure, frequencies_for_width(measure, n_components))
+        if predicted < least:
+            best, least = measure, predicted
+    if best is None and refusal is not None:
+        raise refusal
     if best is None:
         raise ValueError(f"n_components must be at least 2, one cosine and one sine, got {n_components}; use 2 or more")
     return best
+
+
+def _degrees_to_try(n_components: int, dim: int, sphere: bool) -> list[int]:
+    """Degrees whose columns leave room for a frequency; low ones only while higher ones take up most of the width."""
+    room = [q for q in (-1, 0, 1, 2) if n_components >= head_columns(q, dim, sphere=sphere) + 2]
+    settled = [q for q in room if 2 * head_columns(q, dim, sphere=sphere) <= n_components]
+    return [q for q in room if q >= min(max(settled, default=-1), 1)]
 
 
 def _fourier(
@@ -182,8 +203,9 @@ def _fourier(
             raise ValueError(f"truncate must be a positive finite radius, got {truncate!r}")
         truncate = float(truncate)
     terms = closed_terms(kernel, dim)
-    if terms is not None and radius is None and truncate is None:
-        return jordan_of_laws(dim, terms)  # no extension needed: this is the Fourier transform itself
+    if terms is not None and radius is None:  # no extension needed: this is the Fourier transform itself
+        measure = jordan_of_laws(dim, terms) if truncate is None else truncated_laws(dim, terms, truncate)
+        return replace(measure, sphere=sphere)
     density, cutoff = fourier_transform(kernel, dim, radius if kernel.domain != "sphere" else None)
     exponent = edge_exponent(kernel, cutoff)
     if truncate is None and not exponent > critical_exponent(dim):
@@ -194,7 +216,14 @@ def _fourier(
             "for the paper's truncated measure with its bias"
         )
     reach = min(cutoff, radius) if radius is not None else cutoff
-    return fourier_measure(kernel.radial, density, dim, cutoff, reach, r_max=truncate, sphere=sphere)
+    measure = fourier_measure(kernel.radial, density, dim, cutoff, reach, r_max=truncate, sphere=sphere)
+    size = float(np.max(np.abs(kernel.radial(np.linspace(0.0, reach, 65)))))
+    if truncate is None and measure.bias > 0.1 * size:
+        raise ValueError(
+            f"the numerical Fourier transform of {kernel!r} has lost its digits to cancellation in dimension {dim}: it gives the "
+            f"kernel with a bias of {measure.bias:.3g} only. Use method='least_mass' with the data's radius"
+        )
+    return measure
 
 
 def fourier_transform(
@@ -230,8 +259,9 @@ def edge_exponent(kernel: RadialKernel, cutoff: float) -> float:
     declared = kernel.facts.edge_exponent
     if kernel.domain == "sphere" and declared is not None:
         return declared
+    size = float(np.max(np.abs(kernel.radial(np.linspace(0.0, cutoff, 65)))))
     return singularity_exponent(
-        kernel.radial, cutoff, ends=kernel.domain == "sphere" or kernel.radial(np.array([cutoff]))[0] != 0
+        kernel.radial, cutoff, ends=kernel.domain == "sphere" or abs(float(kernel.radial(cutoff))) > 1e-16 * size
     )
 
 

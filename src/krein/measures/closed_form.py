@@ -9,7 +9,7 @@ import numpy as np
 from krein.measures.parts import NO_MASS, Density, Law, LawPart, RadialPart
 from krein.measures.signed import SignedMeasure
 
-__all__ = ["Term", "jordan_of_laws"]
+__all__ = ["Term", "jordan_of_laws", "truncated_laws"]
 
 Term = tuple[float, Law, Callable[[np.ndarray], np.ndarray]]
 
@@ -37,8 +37,7 @@ def jordan_of_laws(dim: int, terms: Sequence[Term]) -> SignedMeasure:
         part = LawPart(law, transform, abs(coefficient))
         return SignedMeasure.jordan(dim, *((part, NO_MASS) if coefficient > 0 else (NO_MASS, part)))
 
-    def density(r: np.ndarray) -> np.ndarray:
-        return np.sum([c * law.pdf(r) for c, law, _ in terms], axis=0)
+    density = _density(terms)
 
     def total(z: np.ndarray) -> np.ndarray:
         return np.sum([c * transform(z) for c, _, transform in terms], axis=0)
@@ -50,7 +49,7 @@ def jordan_of_laws(dim: int, terms: Sequence[Term]) -> SignedMeasure:
     # The part without the tail is integrated; the other is what it needs to be for the difference to be exact.
     light_marks, heavy_marks = (~up, up) if last_up else (up, ~up)
     sign = 1.0 if last_up else -1.0
-    if not light_marks.any():
+    if not (density(middle)[light_marks] != 0.0).any():
         heavy: RadialPart = Density(lambda r: sign * density(r), edges, heavy_marks, lambda z: sign * total(z))
         return SignedMeasure.jordan(dim, *((heavy, NO_MASS) if last_up else (NO_MASS, heavy)))
     light = Density(lambda r: -sign * density(r), edges, light_marks)
@@ -58,10 +57,37 @@ def jordan_of_laws(dim: int, terms: Sequence[Term]) -> SignedMeasure:
     return SignedMeasure.jordan(dim, *((heavy, light) if last_up else (light, heavy)))
 
 
+def truncated_laws(dim: int, terms: Sequence[Term], r_max: float) -> SignedMeasure:
+    """Jordan parts of the same sum cut at a radius; the bias is at most the mass cut off, at every distance."""
+    density = _density(terms)
+    edges = _edges_with_roots(density, terms)
+    edges = np.append(edges[edges < r_max * (1 - 1e-12)], r_max)
+    middle = density(0.5 * (edges[:-1] + edges[1:]))
+    up, down = middle > 0, middle < 0
+    positive = Density(lambda r: np.maximum(density(r), 0.0), edges, up) if up.any() else NO_MASS
+    negative = Density(lambda r: np.maximum(-density(r), 0.0), edges, down) if down.any() else NO_MASS
+    bias = sum(abs(c) * float(law.sf(np.array(r_max))) for c, law, _ in terms)
+    return SignedMeasure.jordan(
+        dim, positive, negative, bias=bias + 1e-12, note=f"truncated at r = {r_max:.4g} as asked"
+    )
+
+
+def _density(terms: Sequence[Term]) -> Callable[[np.ndarray], np.ndarray]:
+    def density(r: np.ndarray) -> np.ndarray:
+        return np.sum([c * law.pdf(r) for c, law, _ in terms], axis=0)
+
+    return density
+
+
 def _edges_with_roots(density: Callable[[np.ndarray], np.ndarray], terms: Sequence[Term]) -> np.ndarray:
     low = min(float(law.ppf(np.array(_LOST))) for _, law, _ in terms)
     high = max(float(law.ppf(np.array(1 - _LOST))) for _, law, _ in terms)
-    low = max(low, high * 1e-15)
+    if not high < 1e150:
+        raise ValueError(
+            "the tail of one of the spectra is too heavy for a table (a Matérn kernel with nu below about 0.04); use "
+            "method='least_mass' with the data's radius, or a larger nu"
+        )
+    low = max(low, 1e-150)
     n = int(_PANELS_PER_DECADE * np.log10(high / low)) + 2
     edges = np.concatenate([[0.0], np.geomspace(low, high, n)])
     values = density(edges)

@@ -8,13 +8,14 @@ from typing import final
 
 import numpy as np
 
-from krein.measures.build import edge_exponent, fourier_transform
+from krein.measures.build import check_kernel, edge_exponent, fourier_transform
 from krein.measures.closed_form import jordan_of_laws
 from krein.measures.fourier import critical_exponent, fourier_measure, tail_mass
 from krein.measures.omega import check_dim
+from krein.measures.parts import Density
 from krein.measures.protocol import RadialKernel, closed_terms
 from krein.measures.smoothness import Shape, radial_shape, singularity_exponent
-from krein.measures.sphere import negative_degrees
+from krein.measures.sphere import lower_dimension_with_negative_degree, negative_degrees
 
 __all__ = ["Diagnosis", "diagnose"]
 
@@ -33,7 +34,7 @@ class Diagnosis:
     finite : bool or None
         Whether the kernel (extended by zero beyond its domain) is the transform of a finite signed measure on
         :math:`\mathbb{R}^d`, that is, admits a positive decomposition there. None if it could not be decided.
-    rule : {"closed form", "critical exponent", "boundedness", "smoothness", "undecided"}
+    rule : {"closed form", "critical exponent", "boundedness", "continuity", "smoothness", "undecided"}
     reason : str
     mass, positive_mass, negative_mass : float or None
         Of the Jordan parts, where finite and computed; ``mass`` is ``inf`` where infinite.
@@ -42,7 +43,8 @@ class Diagnosis:
     positive_on_sphere : bool
         On the unit sphere :math:`S^{d-1}`: no negative Gegenbauer coefficient.
     negative_degree : int or None
-        The first degree with a negative coefficient.
+        The first degree with a negative coefficient. None if there is none, or if it is too small to be seen in dimension d and was
+        found on a sphere of lower dimension.
     any_extension : bool or None
         For kernels on the sphere: whether some other continuation beyond z = 2 can have a finite measure.
     tail_exponent : float or None
@@ -77,6 +79,8 @@ class Diagnosis:
         sphere = answer[self.positive_on_sphere]
         if self.negative_degree is not None:
             sphere += f" (coefficient of degree {self.negative_degree} is negative)"
+        elif not self.positive_on_sphere:
+            sphere += " (nor on spheres of lower dimension, where it is seen)"
         lines = [
             f"{self.kernel} in dimension {self.dim}",
             f"  positive decomposition on R^{self.dim}   {answer[self.finite]}, by {self.rule}"
@@ -117,6 +121,7 @@ def diagnose(kernel: RadialKernel, dim: int) -> Diagnosis:
     True
     """
     dim = check_dim(dim)
+    check_kernel(kernel)
     terms = closed_terms(kernel, dim)
     if terms is not None:
         return _closed(kernel, dim, terms)
@@ -153,7 +158,7 @@ def _on_sphere(kernel: RadialKernel, dim: int) -> Diagnosis:
     inner = kernel.facts.edge_smoothness
     if inner is None:
         inner = singularity_exponent(kernel.radial, 2.0, ends=False)
-        inner = min(inner, exponent) if 0.02 < exponent % 1.0 < 0.98 else inner
+        inner = max(0.0, min(inner, exponent) if 0.02 < exponent % 1.0 < 0.98 else inner)
     # A finite measure is ⌊(d−1)/2⌋ times continuously differentiable: an exponent below that excludes every extension.
     any_extension = inner >= math.floor(critical) or finite
     tail = 1 + exponent - critical
@@ -167,7 +172,7 @@ def _on_sphere(kernel: RadialKernel, dim: int) -> Diagnosis:
             if any_extension
             else f"; and no continuation helps: at z = 2 it is not {math.floor(critical)} times differentiable"
         )
-    masses, positive = _sphere_masses(kernel, dim, tail) if finite else (None, False)
+    masses, positive = _masses(kernel, dim, tail) if finite else (None, False)
     if math.isinf(inner):
         advice = "method='least_mass', radius up to 2 (sqrt(2) for unit vectors with non-negative entries)"
     else:
@@ -192,7 +197,7 @@ def _on_sphere(kernel: RadialKernel, dim: int) -> Diagnosis:
 
 def _on_space(kernel: RadialKernel, dim: int) -> Diagnosis:
     advice = "method='least_mass' with radius the largest distance in the data"
-    shape = radial_shape(kernel.radial) if kernel.facts.bounded else Shape(False, None, math.inf, False)
+    shape = radial_shape(kernel.radial) if kernel.facts.bounded else Shape(bounded=False)
     if not shape.bounded:
         return _report(
             kernel,
@@ -204,13 +209,24 @@ def _on_space(kernel: RadialKernel, dim: int) -> Diagnosis:
             advice=advice + "; head_degree=1 takes up the growth",
             numerical=kernel.facts.bounded,
         )
-    if shape.limit is None:
+    if not shape.continuous_at_zero:
+        return _report(
+            kernel,
+            dim,
+            finite=False,
+            rule="continuity",
+            reason="it jumps at z = 0, and the transform of a finite measure is continuous",
+            positive_definite=False,
+            advice="a kernel that is continuous at 0; put the jump into the model's ridge instead",
+            numerical=True,
+        )
+    if shape.limit is None or shape.oscillates:
         return _report(
             kernel,
             dim,
             finite=None,
             rule="undecided",
-            reason="it does not settle to a limit up to z = 1e8, so its transform cannot be found numerically",
+            reason="it does not settle to a limit, or oscillates as it does, so its transform cannot be found numerically",
             positive_definite=None,
             advice=advice,
             numerical=True,
@@ -223,7 +239,9 @@ def _on_space(kernel: RadialKernel, dim: int) -> Diagnosis:
     else:
         compared = "above" if finite else "not above"
         reason = f"its worst singularity away from 0 is |z - z0|^{exponent:.3g}, {compared} the critical (d-1)/2 = {critical:g}"
-    masses, positive = _space_masses(kernel, dim, shape) if finite else (None, False)
+    masses, positive = None, None if finite else False
+    if finite and shape.decays and limit == 0.0 and dim <= 20:  # the quadrature cancels in high dimension
+        masses, positive = _masses(kernel, dim, 1 + exponent - critical)
     return _report(
         kernel,
         dim,
@@ -238,27 +256,29 @@ def _on_space(kernel: RadialKernel, dim: int) -> Diagnosis:
     )
 
 
-def _sphere_masses(kernel: RadialKernel, dim: int, tail: float) -> tuple[tuple[float, float] | None, bool | None]:
-    """Jordan masses of the zero extension, the tail beyond the table included half to each sign."""
+def _masses(kernel: RadialKernel, dim: int, tail: float) -> tuple[tuple[float, float] | None, bool | None]:
+    """Jordan masses of the zero extension and whether the negative one is 0; None where the quadrature is not good enough.
+
+    What the table leaves out is added: where the tail still changes sign, by its power law and half to each sign; where it does not
+    (the tail of a kink at 0), it is what is missing from k(0).
+    """
     density, cutoff = fourier_transform(kernel, dim)
-    known = kernel.fourier_density(np.ones(1), dim) is not None
+    known = kernel.domain == "sphere" and kernel.fourier_density(np.ones(1), dim) is not None
     measure = fourier_measure(kernel.radial, density, dim, cutoff, cutoff, arches=600 if known else 100)
-    edges = measure.positive.edges  # type: ignore[attr-defined]
-    rest = tail_mass(density, float(edges[-1]), cutoff, tail) if math.isfinite(tail) else 0.0
-    masses = (measure.positive.mass + rest / 2, measure.negative.mass + rest / 2)
-    return masses, masses[1] <= 1e-9 * masses[0]
-
-
-def _space_masses(kernel: RadialKernel, dim: int, shape: Shape) -> tuple[tuple[float, float] | None, bool | None]:
-    """Jordan masses by quadrature, or None where cancellation in high dimension spoils it (checked against k itself)."""
-    if not shape.decays or shape.limit != 0.0 or dim > 12:
+    size = float(np.max(np.abs(kernel.radial(np.linspace(0.0, cutoff, 65)))))
+    if measure.mass == 0.0:
+        return ((0.0, 0.0), True) if size == 0.0 else (None, None)
+    missing = float(kernel.radial(0.0)) - float(measure.evaluate(0.0))
+    if abs(missing) > 0.02 * size:
         return None, None
-    density, cutoff = fourier_transform(kernel, dim)
-    measure = fourier_measure(kernel.radial, density, dim, cutoff, cutoff, arches=100)
-    scale = abs(float(kernel.radial(0.0))) or 1.0
-    if measure.bias > 1e-3 * scale:
-        return None, None
-    masses = (measure.positive.mass, measure.negative.mass)
+    part = measure.positive if measure.positive.mass > 0 else measure.negative
+    end = float(part.edges[-1]) if isinstance(part, Density) else 1.0
+    last = density(np.linspace(end - 4 * math.pi / cutoff, end, 401))
+    if last.min() < 0.0 < last.max() and math.isfinite(tail):
+        up = down = tail_mass(density, end, cutoff, tail) / 2
+    else:
+        up, down = max(missing, 0.0), max(-missing, 0.0)
+    masses = (measure.positive.mass + up, measure.negative.mass + down)
     return masses, masses[1] <= 1e-6 * masses[0]
 
 
@@ -277,7 +297,7 @@ def _report(
     numerical: bool = False,
 ) -> Diagnosis:
     surely_positive = kernel.facts.positive_on_spheres or positive_definite
-    negative = [] if surely_positive else [int(n) for n in negative_degrees(kernel.radial, dim)]
+    found = None if surely_positive else lower_dimension_with_negative_degree(kernel.radial, dim)
     return Diagnosis(
         kernel=repr(kernel),
         dim=dim,
@@ -288,8 +308,8 @@ def _report(
         positive_mass=None if masses is None else masses[0],
         negative_mass=None if masses is None else masses[1],
         positive_definite=positive_definite,
-        positive_on_sphere=not negative,
-        negative_degree=negative[0] if negative else None,
+        positive_on_sphere=found is None,
+        negative_degree=int(negative_degrees(kernel.radial, dim)[0]) if found == dim else None,
         any_extension=any_extension,
         tail_exponent=tail if tail is None or math.isfinite(tail) else None,
         numerical=numerical,

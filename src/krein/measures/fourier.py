@@ -55,12 +55,14 @@ def fourier_measure(
         note = f"truncated at r = {r_max:.4g} as asked"
     count = math.ceil(r_max / spacing * 4) + 8
     grid = np.linspace(0.0, r_max, count)
-    edges = np.union1d(grid, _roots(density, grid))
-    up = density(0.5 * (edges[:-1] + edges[1:])) > 0
-    positive = _part(density, edges, up)
-    negative = _part(lambda r: -density(r), edges, ~up)
+    edges = np.union1d(np.append(grid[::4], r_max), _roots(density, grid))
+    edges = edges[np.append(True, np.diff(edges) > 1e-12 * r_max)]
+    middle = density(0.5 * (edges[:-1] + edges[1:]))
+    floor = 1e-14 * float(np.max(np.abs(middle), initial=0.0))
+    positive = _part(density, edges, middle > floor)
+    negative = _part(lambda r: -density(r), edges, middle < -floor)
     measure = SignedMeasure.jordan(dim, positive, negative, radius=radius, sphere=sphere)
-    z = check_grid(radius)[::8]
+    z = check_grid(radius)[::4]
     gap = float(np.max(np.abs(measure.evaluate(z) - function(z))))
     return SignedMeasure.jordan(
         dim, positive, negative, radius=radius, sphere=sphere, bias=1.05 * gap + 1e-12, note=note
@@ -81,15 +83,19 @@ def _first_arch(dim: int) -> float:
 
 
 def _part(density: Callable[[np.ndarray], np.ndarray], edges: np.ndarray, marks: np.ndarray) -> RadialPart:
-    return Density(density, edges, marks) if marks.any() else NO_MASS
+    # The panels end at sign changes, so what is cut off here is rounding.
+    return Density(lambda r: np.maximum(density(r), 0.0), edges, marks) if marks.any() else NO_MASS
 
 
 def _roots(density: Callable[[np.ndarray], np.ndarray], grid: np.ndarray) -> np.ndarray:
+    """Sign changes between grid points, by the Illinois method; a mass errs with the square of what is left."""
     values = density(grid)
     change = np.flatnonzero(values[:-1] * values[1:] < 0)
-    left, right, at_left = grid[change], grid[change + 1], values[change]
-    for _ in range(45):
-        middle = 0.5 * (left + right)
-        same = density(middle) * at_left > 0
-        left, right = np.where(same, middle, left), np.where(same, right, middle)
-    return 0.5 * (left + right)
+    left, right, f_left, f_right = grid[change], grid[change + 1], values[change], values[change + 1]
+    for _ in range(7 if change.size else 0):
+        middle = (left * f_right - right * f_left) / (f_right - f_left)
+        f_middle = density(middle)
+        crossed = f_middle * f_right < 0  # the root lies between middle and right
+        left, f_left = np.where(crossed, right, left), np.where(crossed, f_right, f_left / 2)
+        right, f_right = middle, np.where(f_middle == 0.0, np.sign(f_right) * 1e-300, f_middle)
+    return np.sort(np.clip(right, grid[change], grid[change + 1]))

@@ -67,6 +67,10 @@ def head_columns(degree: int, dim: int, *, sphere: bool) -> int:
     columns of opposite sign for :math:`\{1, \|x\|^2\}` beside the d linear ones, and degree 2 the span of
     :math:`\{1, \|x\|^2, \|x\|^4\}`, of :math:`\{x_i, x_i\|x\|^2\}` and of the products.
     """
+    if degree > 2:
+        raise ValueError(
+            f"a head has degree 2 in z² at most, got {degree}; products of higher order are too many columns"
+        )
     if degree < 0:
         return 0
     if degree == 0:

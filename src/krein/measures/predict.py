@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, final
 
 import numpy as np
@@ -13,7 +13,7 @@ from krein.measures.omega import omega
 from krein.measures.parts import Atoms
 from krein.measures.signed import SignedMeasure
 
-__all__ = ["frequencies_for_width", "Outlook", "orthogonal_variance", "predicted_error"]
+__all__ = ["check_width", "frequencies_for_width", "Outlook", "orthogonal_variance", "predicted_error"]
 
 
 def frequencies_for_width(measure: SignedMeasure, n_components: int) -> int:
@@ -86,7 +86,15 @@ class Outlook:
         orthogonal: bool = False,
     ) -> Outlook:
         """Over the distances given, or a uniform grid on [0, radius]."""
-        z = np.linspace(0.0, radius, 101) if distances is None else np.minimum(np.asarray(distances, float), radius)
+        if distances is None:
+            z = np.linspace(0.0, radius, 101)
+        else:
+            z = np.minimum(np.asarray(distances, dtype=np.float64).ravel(), radius)
+            if not z.size or not np.isfinite(z).all() or z.min() < 0.0:
+                raise ValueError(
+                    "distances must be some finite numbers ≥ 0, a sample of the distances between rows of the data; use None "
+                    "for a uniform grid"
+                )
         return cls(z, function(z), orthogonal)
 
     def error(self, measure: SignedMeasure, n_frequencies: int) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -24,6 +24,7 @@ class Facts(Protocol):
     def positive_on_spheres(self) -> bool | None: ...
 
 
+@runtime_checkable
 class RadialKernel(Protocol):
     """A radial function with a domain, its declared facts, and its spectrum where that is known."""
 

@@ -43,6 +43,8 @@ class SignedMeasure:
         What was done that the user did not ask for, in words; empty if nothing.
     """
 
+    __array_ufunc__ = None  # numpy scalars leave multiplication to the measure
+
     dim: int
     positive: RadialPart = NO_MASS
     negative: RadialPart = NO_MASS
@@ -55,6 +57,18 @@ class SignedMeasure:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "dim", check_dim(self.dim))
+        for name in ("positive", "negative"):
+            if not isinstance(getattr(self, name), RadialPart):
+                raise TypeError(
+                    f"{name} must be a RadialPart such as Atoms(radii, weights), got {getattr(self, name)!r}; "
+                    "krein.signed_measure builds one from a kernel"
+                )
+        if not 0.0 <= self.bias < math.inf:
+            raise ValueError(f"bias must be a finite number, at least 0, got {self.bias!r}")
+        if not self.radius > 0.0:
+            raise ValueError(
+                f"radius must be positive, the largest distance the measure is made for, got {self.radius!r}"
+            )
         if not (math.isfinite(self.positive.mass) and math.isfinite(self.negative.mass)):
             raise ValueError("both parts of a signed measure must have finite mass; use method='least_mass'")
         if self.decomposition == "jordan" and _share_radii(self.positive, self.negative):
@@ -74,6 +88,10 @@ class SignedMeasure:
     def from_atoms(cls, dim: int, radii: np.ndarray, weights: np.ndarray, **kwargs: Any) -> Self:
         """Jordan parts of finitely many radii with signed weights; zero weights are dropped."""
         radii, weights = np.asarray(radii, dtype=np.float64), np.asarray(weights, dtype=np.float64)
+        if radii.ndim != 1 or radii.shape != weights.shape:
+            raise ValueError(f"radii and weights must be vectors of one length, got {radii.shape} and {weights.shape}")
+        if not np.isfinite(weights).all():
+            raise ValueError("weights must be finite")
         radii, inverse = np.unique(radii, return_inverse=True)
         weights = np.bincount(inverse, weights, minlength=radii.size)
         up, down = weights > 0, weights < 0

@@ -24,32 +24,67 @@ _FLOOR = 1e-12  # of the largest coefficient: below is rounding
 
 @dataclass(frozen=True)
 class Shape:
-    """What sampling says of a function on [0, ∞): bounded, its limit, and where it has settled there."""
+    """What sampling says of a function on [0, ∞).
 
-    bounded: bool
-    limit: float | None
-    support: float
-    decays: bool
+    Attributes
+    ----------
+    bounded : bool
+    continuous_at_zero : bool
+    limit : float or None
+        At infinity, None if it does not settle.
+    support : float
+        Where it has settled, or how far it was looked at.
+    decays : bool
+        Whether it has settled there to rounding.
+    oscillates : bool
+        Whether it does not decay and keeps turning: its transform may then be concentrated, or worse, at some radius.
+    """
+
+    bounded: bool = True
+    continuous_at_zero: bool = True
+    limit: float | None = None
+    support: float = math.inf
+    decays: bool = False
+    oscillates: bool = False
 
 
 def radial_shape(function: Function) -> Shape:
     """Sample the function from 1e-6 to 1e8."""
-    z = np.geomspace(1e-6, 1e8, 2801)
-    values = np.concatenate([function(np.zeros(1)), function(z)])
-    z = np.concatenate([[0.0], z])
+    z = np.concatenate([[0.0], np.geomspace(1e-6, 1e8, 2801)])
+    values = function(z)
     size = np.abs(values)
     if size[z > 1e7].max() > 1.2 * size[z <= 1e4].max() + 1e-300:
-        return Shape(False, None, math.inf, False)
+        return Shape(bounded=False)
     limit = float(values[-1])
     spread = float(np.max(np.abs(values - limit))) or 1.0
     far = np.abs(values - limit) / spread
+    continuous = bool(abs(values[0] - float(function(np.array([1e-200]))[0])) <= 1e-3 * spread)
     if far[z > 1e6].max() > 1e-2:
-        return Shape(True, None, math.inf, False)
-    away = np.flatnonzero(far > 1e-13)
-    support = float(z[min(away[-1] + 1, z.size - 1)]) if away.size else 1.0
-    half = float(z[np.flatnonzero(far > 0.5)[-1]]) if (far > 0.5).any() else 1.0
-    decays = support < 200 * max(half, 1e-5)
-    return Shape(True, limit, support if decays else 200 * max(half, 1e-5), decays)
+        return Shape(continuous_at_zero=continuous)
+    away = np.flatnonzero(far > (1e-18 if limit == 0.0 else 1e-13))  # a cut leaves a jump, small as it may be
+    support = _support(function, limit, z, int(away[-1])) if away.size else 1.0
+    half = max(float(z[np.flatnonzero(far > 0.5)[-1]]) if (far > 0.5).any() else 1.0, 1e-5)
+    if support < 200 * half:
+        return Shape(continuous_at_zero=continuous, limit=limit, support=support, decays=True)
+    turns = np.diff(np.sign(np.diff(function(np.linspace(2 * half, 200 * half, 8001)))))
+    oscillates = bool(np.count_nonzero(turns) > 10)
+    return Shape(continuous_at_zero=continuous, limit=limit, support=200 * half, oscillates=oscillates)
+
+
+def _support(function: Function, limit: float, z: np.ndarray, last: int) -> float:
+    """The end of the support, found exactly where the function is exactly constant beyond it."""
+    if last + 1 >= z.size:
+        return float(z[-1])
+    low, high = float(z[last]), float(z[last + 1])
+    if float(function(np.array([high]))[0]) != limit:
+        return high
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        if float(function(np.array([middle]))[0]) == limit:
+            high = middle
+        else:
+            low = middle
+    return high
 
 
 def singularity_exponent(function: Function, cutoff: float, *, ends: bool) -> float:

@@ -8,16 +8,17 @@ from functools import lru_cache
 import numpy as np
 from scipy import special
 
-__all__ = ["negative_degrees", "sphere_eigenvalues"]
+__all__ = ["lower_dimension_with_negative_degree", "negative_degrees", "sphere_eigenvalues"]
 
 _DEGREES = 31
-_ROUNDING = 1e-13
+_ROUNDING = 1e-12
 
 
 def sphere_eigenvalues(function: Callable[[np.ndarray], np.ndarray], dim: int, degrees: int = _DEGREES) -> np.ndarray:
     r"""Eigenvalues of the kernel's integral operator on :math:`S^{d-1}` with the uniform measure, degree by degree.
 
-    .. math:: b_n = \frac{\int_0^\pi k(2\sin\tfrac\theta2)\, P_n(\cos\theta) \sin^{d-2}\theta\,d\theta}{\int_0^\pi \sin^{d-2}\theta\,d\theta}
+    .. math:: b_n = \int_0^\pi k(2\sin\tfrac\theta2)\, P_n(\cos\theta) \sin^{d-2}\theta\,d\theta
+              \Big/ \int_0^\pi \sin^{d-2}\theta\,d\theta
 
     where :math:`P_n` is the Gegenbauer polynomial with :math:`P_n(1) = 1`. The integral is taken in the angle, in which kernels
     with a kink at 0 or an infinite slope at 2 are smooth. For d = 1 the sphere is two points and there are two degrees.
@@ -52,9 +53,33 @@ def sphere_eigenvalues(function: Callable[[np.ndarray], np.ndarray], dim: int, d
 
 
 def negative_degrees(function: Callable[[np.ndarray], np.ndarray], dim: int) -> np.ndarray:
-    """Degrees whose eigenvalue is negative beyond rounding; none means positive definite as far as can be told."""
+    r"""Degrees whose eigenvalue is negative beyond rounding; none means positive definite as far as can be told here.
+
+    Rounding is measured against :math:`\sup|k|\,\|P_n\|_2 = \sup|k|/\sqrt{N(n, d)}`, the largest value that an eigenvalue can
+    have, with N the number of spherical harmonics of degree n.
+    """
     scale = float(np.max(np.abs(function(np.linspace(0.0, 2.0, 65))))) or 1.0
-    return np.flatnonzero(sphere_eigenvalues(function, dim) < -_ROUNDING * scale)
+    values = sphere_eigenvalues(function, dim)
+    return np.flatnonzero(values < -_ROUNDING * scale * np.exp(-0.5 * _log_harmonics(values.size, dim)))
+
+
+def lower_dimension_with_negative_degree(function: Callable[[np.ndarray], np.ndarray], dim: int) -> int | None:
+    """A dimension up to `dim` in which some eigenvalue is negative, or None.
+
+    A lower sphere is a slice of a higher one, so what is not positive definite there is not here. In high dimension eigenvalues
+    of degree n fall like :math:`d^{-n}` below rounding; this sees them where they are large.
+    """
+    lower = [d for d in (2, 3, 5, 9, 17, 33, 65, 129, 257) if d < dim]
+    return next((d for d in [dim, *reversed(lower)] if negative_degrees(function, d).size), None)
+
+
+def _log_harmonics(degrees: int, dim: int) -> np.ndarray:
+    """log N(n, d), N = (2n + d − 2)/(n + d − 2)·C(n + d − 2, n)."""
+    if dim == 1:
+        return np.zeros(degrees)
+    n = np.arange(1.0, degrees)
+    log = np.log((2 * n + dim - 2) / n) + special.gammaln(n + dim - 2) - special.gammaln(n) - special.gammaln(dim - 1)
+    return np.concatenate([[0.0], log])
 
 
 @lru_cache(maxsize=1)

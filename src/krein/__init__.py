@@ -5,6 +5,7 @@ millions of rows. Start with :func:`diagnose` and :class:`SignedFourierFeatures`
 """
 
 from krein import kernels
+from krein.estimators import KreinNystroem, SignedFourierFeatures
 from krein.measures import (
     SignedMeasure,
     components_for_error,
@@ -24,4 +25,6 @@ __all__ = [
     "predicted_error",
     "uniform_error_bound",
     "components_for_error",
+    "SignedFourierFeatures",
+    "KreinNystroem",
 ]

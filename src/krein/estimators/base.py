@@ -58,7 +58,8 @@ class SignedFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         """
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
         self.kernel_ = self._resolve_kernel()
-        self._fit(self._place(X), self.kernel_, as_generator(self.random_state))
+        rng = as_generator(self.random_state)
+        self._fit(self._place(self._rows_to_fit(X, rng)), self.kernel_, rng)
         self._n_features_out = self.signature_.shape[0]
         return self
 
@@ -99,6 +100,10 @@ class SignedFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     def _resolve_kernel(self) -> Kernel:
         """The kernel meant by the parameter; overridden only by maps that take other similarities too."""
         return self.default_kernel() if self.kernel is None else check_kernel(self.kernel)
+
+    def _rows_to_fit(self, X: Any, rng: np.random.Generator) -> Any:
+        """The rows that `_fit` sees; overridden only by maps that need no more than a sample."""
+        return X
 
     def _place(self, X: Any) -> Any:
         """Rows as points of the domain the features are built for; overridden only by scaling options."""

@@ -1,1 +1,22 @@
-"""Room under construction."""
+"""Features: frequencies and weights become columns with a signature; calibration and projection; the one hot loop."""
+
+from krein.features.calibration import Calibration, calibrate, relative_error
+from krein.features.feature_map import FeatureMap
+from krein.features.head import HeadBasis, head_basis
+from krein.features.projection import Projection, project
+from krein.features.trig import trig_map
+from krein.features.walsh import hadamard_frequencies, hadamard_trig_map
+
+__all__ = [
+    "FeatureMap",
+    "HeadBasis",
+    "head_basis",
+    "calibrate",
+    "Calibration",
+    "relative_error",
+    "project",
+    "Projection",
+    "trig_map",
+    "hadamard_trig_map",
+    "hadamard_frequencies",
+]

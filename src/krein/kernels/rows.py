@@ -84,7 +84,7 @@ def _rows_per_block(X: Any) -> int:
     return max(1, 2**20 // max(1, X.shape[1]))
 
 
-def unit_rows(X: Any, *, normalize: bool = True, name: str = "X") -> Any:
+def unit_rows(X: Any, *, normalize: bool = True, name: str = "X", first: int = 0) -> Any:
     """Rows of unit length.
 
     Parameters
@@ -94,6 +94,8 @@ def unit_rows(X: Any, *, normalize: bool = True, name: str = "X") -> Any:
         Divide each row by its length. If False, only check that the rows have unit length already.
     name : str
         What to call the matrix in an error message.
+    first : int, default=0
+        Number of the first row, where X is a block of a larger matrix.
 
     Returns
     -------
@@ -104,14 +106,14 @@ def unit_rows(X: Any, *, normalize: bool = True, name: str = "X") -> Any:
         off = np.flatnonzero(np.abs(norms - 1.0) > _UNIT_TOLERANCE)
         if off.size:
             raise ValueError(
-                f"row {off[0]} of {name} has length {norms[off[0]]:.6g}, but this kernel lives on the unit sphere and "
+                f"row {first + off[0]} of {name} has length {norms[off[0]]:.6g}, but this kernel lives on the unit sphere and "
                 "was given normalize=False; use normalize=True or scale the rows to unit length"
             )
         return X
     zero = np.flatnonzero(norms == 0.0)
     if zero.size:
         raise ValueError(
-            f"row {zero[0]} of {name} is zero ({zero.size} such row{'s' if zero.size > 1 else ''}) and has no direction, "
+            f"row {first + zero[0]} of {name} is zero ({zero.size} such row{'s' if zero.size > 1 else ''}) and has no direction, "
             "but this kernel lives on the unit sphere; drop the row or shift the data"
         )
     if sp.issparse(X):

@@ -55,7 +55,8 @@ def signed_measure(
     method : {"auto", "closed_form", "fourier", "least_mass"}, default="auto"
         ``"closed_form"``: Jordan parts of a signed sum of classical spectra. ``"fourier"``: Algorithm 1 of the paper, the
         Fourier transform of the kernel extended by zero; refused where its mass is infinite. ``"least_mass"``: the linear
-        program on [0, R]. ``"auto"``: the closed form when there is one and no radius is given, else least mass.
+        program on [0, R]. ``"auto"``: the closed form when there is one and no radius is given, or where its predicted error is
+        not worse; else least mass.
     head_degree : {-1, 0, 1, 2} or "auto", default=1
         Degree in :math:`z^2` of the exact polynomial head (least mass only); ``"auto"`` takes the least predicted error at
         ``n_components``, which it needs.
@@ -114,9 +115,29 @@ def signed_measure(
             )
         radius = 2.0
     outlook = Outlook.of(kernel.radial, radius, distances, orthogonal=orthogonal)
-    if degree == "auto":
-        return _best_head(kernel, dim, radius, tol, int(n_components or 0), on_sphere, outlook)
-    return _least_mass(kernel, dim, radius, tol, int(degree), n_components, on_sphere, outlook)
+
+    def search(tolerance: float | str) -> SignedMeasure:
+        if degree == "auto":
+            return _best_head(kernel, dim, radius, tolerance, int(n_components or 0), on_sphere, outlook)
+        return _least_mass(kernel, dim, radius, tolerance, int(degree), n_components, on_sphere, outlook)
+
+    if method == "least_mass" or terms is None:
+        return search(tol)
+    closed = replace(jordan_of_laws(dim, terms), sphere=on_sphere)
+    if n_components is None and isinstance(tol, str):
+        tol = _DEFAULT_TOL * outlook.size
+    try:
+        found = search(tol)
+    except ValueError:  # a radius far beyond the kernel's scale, where the exact measure is the better one
+        return closed
+    if not isinstance(tol, str) and found.bias > 3 * tol:
+        return closed
+    return closed if _predicted(closed, outlook, n_components) <= _predicted(found, outlook, n_components) else found
+
+
+def _predicted(measure: SignedMeasure, outlook: Outlook, n_components: int | None) -> float:
+    s = _DEFAULT_FREQUENCIES if n_components is None else frequencies_for_width(measure, n_components)
+    return outlook.error(measure, s)
 
 
 def check_kernel(kernel: Any) -> None:

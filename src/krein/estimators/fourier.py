@@ -1,0 +1,334 @@
+"""Signed random Fourier features as a scikit-learn transformer."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from krein.estimators.base import SignedFeatureMap, check_n_components
+from krein.features import FeatureMap, calibrate, head_basis, project, relative_error
+from krein.features.region import Region, region_of
+from krein.kernels import DeltaGaussian, Kernel
+from krein.kernels.rows import unit_rows
+from krein.measures import Outlook, SignedMeasure, signed_measure
+from krein.sampling import Sampler, as_sampler
+
+__all__ = ["SignedFourierFeatures", "WEIGHTS"]
+
+WEIGHTS = ("calibrated", "unbiased", "projected")
+
+_FIT_ROWS, _CHECK_ROWS = 2000, 400  # rows whose pairs fit the weights, choose the ridge, and estimate the error
+_PROJECTION_ROWS = 8192
+_DISTANCES = 2000
+_BLOCK_BYTES = 1 << 23  # of input rows per block in transform
+
+
+@dataclass(frozen=True, eq=False)
+class _Drawn:
+    """A measure, the unbiased map drawn from it, and the relative error predicted for it."""
+
+    measure: SignedMeasure
+    feature_map: FeatureMap
+    predicted_error: float
+
+
+class SignedFourierFeatures(SignedFeatureMap):
+    r"""Random features with a signature for any radial kernel, positive definite or not.
+
+    .. math:: k(x, x') \approx \sum_c \sigma_c\,\phi_c(x)\,\phi_c(x'), \qquad \sigma_c = \pm1
+
+    The kernel becomes a signed measure on the distances the data have (:func:`krein.signed_measure`): a polynomial head that is
+    reproduced exactly, and a tail of least mass that is sampled. With ``weights="unbiased"`` this is Algorithm 1 of the
+    paper made to work; the default refits the signed weights on pairs of training rows, which is far more accurate.
+
+    Parameters
+    ----------
+    kernel : Kernel, default=None
+        From :mod:`krein.kernels`; None is ``DeltaGaussian()``.
+    n_components : int, default=512
+        Number of output columns: the head's, then a cosine and a sine for each frequency.
+    sampler : str or Sampler, default="orthogonal"
+        ``"monte_carlo"``, ``"rejection"``, ``"importance"``, ``"orthogonal"``, ``"hadamard"``, ``"quasi_monte_carlo"``,
+        ``"leverage"``, or an instance from :mod:`krein.sampling` with other parameters.
+    weights : {"calibrated", "unbiased", "projected"}, default="calibrated"
+        ``"calibrated"``: signed weights fitted by least squares on pairs of training rows, never worse than the unbiased ones on
+        pairs held out. ``"unbiased"``: the weights of the measure, independent of the data. ``"projected"``: the best signed
+        combinations of ``oversampling * n_components`` columns on a sample of training rows; the most accurate per output
+        column, at a higher price per row.
+    head_degree : {-1, 0, 1, 2} or "auto", default="auto"
+        Degree in :math:`z^2` of the exact head; ``"auto"`` by the predicted error at this width.
+    radius : float or "auto", default="auto"
+        Largest distance to provide for: 2 on the sphere, √2 there if no training entry is negative, else the
+        diameter of the training rows.
+    tol : float or "auto", default="auto"
+        Tolerance of the measure; ``"auto"`` minimises the predicted error at this width.
+    method : {"auto", "closed_form", "fourier", "least_mass"}, default="auto"
+        How the measure is found. ``"auto"`` is least mass, or where the sampler needs a density the closed form or, on the
+        sphere, the truncated Fourier transform (at the interval of the rejection sampler, 10 otherwise, as in the paper).
+    truncate : float, default=None
+        Where ``method="fourier"`` cuts the measure.
+    normalize : bool or "auto", default="auto"
+        Bring rows to unit length first. ``"auto"`` does so for kernels on the sphere that say so.
+    allocation : {"mass", "neyman", "equal"}, default="mass"
+        How frequencies are shared between the positive and the negative part.
+    oversampling : int, default=4
+        Columns drawn per column kept by ``weights="projected"``.
+    random_state : int, RandomState instance or None, default=None
+
+    Attributes
+    ----------
+    signature_ : ndarray of shape (n_components,)
+        ±1 for each output column. ``(Z * signature_) @ Z.T`` approximates k; ``Z @ Z.T`` the sum of its two parts.
+    error_estimate_ : float
+        Relative Frobenius error of the kernel matrix: on training rows held out from every choice, or predicted from the
+        measure with ``weights="unbiased"``.
+    measure_ : SignedMeasure
+    feature_map_ : FeatureMap
+    region_ : Region
+        Where the rows were found to live; rows outside cause a warning in `transform`.
+    kernel_ : Kernel
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+
+    Notes
+    -----
+    `fit` looks at no more than about ten thousand rows, drawn at random (it reads all rows once, to check that they are finite).
+    `transform` costs O(n d n_components), needs the output and at most 64 MiB, and may be called from several threads.
+
+    References
+    ----------
+    .. [1] F. Liu, X. Huang, Y. Chen and J. A. K. Suykens. "Fast learning in reproducing kernel Kreĭn spaces via signed
+       measures". AISTATS, 2021.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import krein
+    >>> X = np.random.default_rng(0).normal(size=(300, 5))
+    >>> f = krein.SignedFourierFeatures(kernel=krein.kernels.DeltaGaussian(1.0, 3.0), n_components=128, random_state=0)
+    >>> Z = f.fit_transform(X)
+    >>> Z.shape, sorted(set(f.signature_))
+    ((300, 128), [np.float64(-1.0), np.float64(1.0)])
+    >>> K = f.kernel_(X)
+    >>> bool(np.linalg.norm(f.approximate(X) - K) < 0.1 * np.linalg.norm(K))
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        kernel: Kernel | None = None,
+        n_components: int = 512,
+        sampler: str | Sampler = "orthogonal",
+        weights: str = "calibrated",
+        head_degree: int | str = "auto",
+        radius: float | str = "auto",
+        tol: float | str = "auto",
+        method: str = "auto",
+        truncate: float | None = None,
+        normalize: bool | str = "auto",
+        allocation: str = "mass",
+        oversampling: int = 4,
+        random_state: Any = None,
+    ) -> None:
+        self.kernel = kernel
+        self.n_components = n_components
+        self.sampler = sampler
+        self.weights = weights
+        self.head_degree = head_degree
+        self.radius = radius
+        self.tol = tol
+        self.method = method
+        self.truncate = truncate
+        self.normalize = normalize
+        self.allocation = allocation
+        self.oversampling = oversampling
+        self.random_state = random_state
+
+    def default_kernel(self) -> Kernel:
+        return DeltaGaussian()
+
+    def _rows_to_fit(self, X: Any, rng: np.random.Generator) -> Any:
+        """A random sample of rows as one dense block, in the order of the data."""
+        width = check_n_components(self.n_components, least=2, why=", a cosine and a sine")
+        most = _FIT_ROWS + 2 * _CHECK_ROWS
+        if self.weights == "projected":
+            most = max(most, min(8 * self._columns_drawn(width), _PROJECTION_ROWS) + 2 * _CHECK_ROWS)
+        n = X.shape[0]
+        chosen = np.arange(n) if n <= most else np.sort(rng.choice(n, most, replace=False))
+        rows = X[chosen]
+        return rows.toarray() if sp.issparse(rows) else np.asarray(rows)
+
+    def _place(self, X: Any) -> Any:
+        sphere, scales = self._domain()
+        return unit_rows(X, normalize=scales) if sphere else X
+
+    def _fit(self, X: np.ndarray, kernel: Kernel, rng: np.random.Generator) -> None:
+        self._check_parameters()
+        rows = X[rng.permutation(X.shape[0])].astype(np.float64)
+        radius = None if self.radius == "auto" else self.radius
+        sphere, scales = self._domain()
+        region = region_of(rows, sphere=sphere, normalize=scales, radius=radius)
+        sampler = as_sampler(self.sampler)
+        width = int(self.n_components)
+        draw_rng, wide_rng = rng.spawn(2)
+        narrow = self._draw(rows, width, region, sampler, kernel, draw_rng)
+        self.region_ = region
+        self.measure_ = narrow.measure
+        self.feature_map_ = narrow.feature_map
+        self.error_estimate_ = narrow.predicted_error
+        if self.weights != "unbiased":
+            self._fit_weights(rows, kernel, narrow, sampler, wide_rng)
+        self.signature_ = self.feature_map_.signature
+
+    def _fit_weights(
+        self, rows: np.ndarray, kernel: Kernel, narrow: _Drawn, sampler: Sampler, rng: np.random.Generator
+    ) -> None:
+        """Calibrate, and with ``weights="projected"`` also project; keep what does best on rows held out."""
+        split = _split_rows(rows, _FIT_ROWS)
+        if split is None:  # too few rows to hold any out: the unbiased weights stand
+            return
+        fit_rows, check_rows, last_rows = split
+        chosen = calibrate(narrow.feature_map, fit_rows, check_rows, kernel)
+        self.feature_map_, error = chosen.feature_map, chosen.error
+        if self.weights == "projected":
+            columns = self._columns_drawn(int(self.n_components), rows.shape[0])
+            wide = self._draw(rows, columns, self.region_, sampler, kernel, rng)
+            fit_rows, check_rows, last_rows = _split_rows(rows, _PROJECTION_ROWS) or split
+            projected = project(wide.feature_map, int(self.n_components), fit_rows, check_rows, kernel)
+            if projected.error < min(error, relative_error(self.feature_map_, check_rows, kernel(check_rows))):
+                self.feature_map_, self.measure_ = projected.feature_map, wide.measure
+        self.error_estimate_ = relative_error(self.feature_map_, last_rows, kernel(last_rows))
+
+    def _columns_drawn(self, width: int, n_rows: int | None = None) -> int:
+        """Columns before a projection: oversampled, but no more than a quarter of the rows that can fit it."""
+        drawn = width * max(int(self.oversampling), 1)
+        if n_rows is not None:
+            drawn = max(min(drawn, n_rows // 4), width)
+        return drawn
+
+    def _draw(
+        self, rows: np.ndarray, width: int, region: Region, sampler: Sampler, kernel: Kernel, rng: np.random.Generator
+    ) -> _Drawn:
+        """A measure for this width, and a map of that many columns with unbiased weights."""
+        distances = _sample_distances(rows, region.radius, rng)
+        measure = self._measure(kernel, rows.shape[1], width, region, sampler, distances)
+        free = width - measure.head_columns()
+        frequencies = sampler.sample(measure, free // 2, rng, allocation=self.allocation, rows=rows)
+        basis = head_basis(measure.head, rows.shape[1], sphere=region.sphere, center=region.center, scale=region.scale)
+        feature_map = FeatureMap(basis, frequencies, basis.weights, frequencies.weights, padding=free % 2)
+        outlook = Outlook.of(kernel.radial, region.radius, distances, orthogonal=sampler.orthogonal)
+        size = float(np.mean(outlook.exact**2)) or 1.0
+        return _Drawn(measure, feature_map, float(np.sqrt(outlook.error(measure, free // 2) / size)))
+
+    def _measure(
+        self, kernel: Kernel, dim: int, width: int, region: Region, sampler: Sampler, distances: np.ndarray
+    ) -> SignedMeasure:
+        method, truncate = self.method, self.truncate
+        if sampler.needs_density and method == "auto":
+            closed = all(part.radius_law(dim) is not None for _, part in kernel.terms())
+            method = "closed_form" if closed else "fourier"
+        if method == "fourier" and truncate is None and sampler.needs_density:
+            truncate = getattr(sampler, "interval", 10.0)
+        if method in ("closed_form", "fourier"):
+            radius = None if method == "closed_form" or kernel.domain == "sphere" else region.radius
+            return signed_measure(kernel, dim, radius, method, truncate=truncate, sphere=region.sphere)
+        return signed_measure(
+            kernel,
+            dim,
+            region.radius,
+            "least_mass",
+            self.head_degree,
+            self.tol,
+            n_components=width,
+            sphere=region.sphere,
+            distances=distances,
+            orthogonal=sampler.orthogonal,
+        )
+
+    def _features(self, X: Any) -> np.ndarray:
+        check_is_fitted(self, "signature_")
+        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        out = np.empty((X.shape[0], self.feature_map_.n_outputs), dtype=X.dtype)
+        step = max(256, _BLOCK_BYTES // (max(1, X.shape[1]) * X.dtype.itemsize))
+        outside = 0
+        for start in range(0, X.shape[0], step):  # blocks: normalised rows are never held whole
+            rows = slice(start, min(start + step, X.shape[0]))
+            block = self.region_.place(X[rows], name="the sparse matrix X" if sp.issparse(X) else "X", first=start)
+            outside += self.region_.outside(block)
+            self.feature_map_.write(block, out[rows])
+        if outside:
+            warnings.warn(self._outside_message(outside, X.shape[0]), UserWarning, stacklevel=3)
+        return out
+
+    def _outside_message(self, outside: int, total: int) -> str:
+        where = (
+            "have a negative entry, and the training rows had none, so distances beyond sqrt(2) were not provided for; "
+            "use radius=2"
+            if self.region_.non_negative
+            else f"lie farther from the training rows' centre than {self.region_.reach:.4g}; use a larger radius"
+        )
+        return f"{outside} of {total} rows {where}, or fit on rows like these: the features are less accurate there"
+
+    def _map(self, X: Any) -> np.ndarray:
+        out = np.empty((X.shape[0], self.feature_map_.n_outputs), dtype=X.dtype)
+        self.feature_map_.write(X, out)
+        return out
+
+    def _domain(self) -> tuple[bool, bool]:
+        """Whether rows are unit vectors, and whether they are made so here."""
+        if self.normalize is True or self.normalize is np.True_:
+            return True, True
+        on_sphere = self.kernel_.domain == "sphere"
+        if self.normalize == "auto":
+            return on_sphere, on_sphere and self.kernel_.scales_rows
+        if self.normalize is False or self.normalize is np.False_:
+            return on_sphere, False
+        raise ValueError(f"normalize must be True, False or 'auto', got {self.normalize!r}")
+
+    def _check_parameters(self) -> None:
+        if self.weights not in WEIGHTS:
+            raise ValueError(f"weights must be one of {', '.join(WEIGHTS)}, got {self.weights!r}")
+        if not isinstance(self.oversampling, Integral) or self.oversampling < 1:
+            raise ValueError(f"oversampling must be an integer of at least 1, got {self.oversampling!r}")
+        if isinstance(self.radius, str) and self.radius != "auto":
+            raise ValueError(f"radius must be a positive number or 'auto', got {self.radius!r}")
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Names of the output columns: which part, which kind, which sign.
+
+        Parameters
+        ----------
+        input_features : ignored
+
+        Returns
+        -------
+        ndarray of str
+        """
+        check_is_fitted(self, "signature_")
+        return np.asarray(self.feature_map_.names(), dtype=object)
+
+
+def _split_rows(rows: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """Rows to fit, to choose and to judge by; None where there are too few."""
+    held = min(_CHECK_ROWS, rows.shape[0] // 6)
+    if held < 4:
+        return None
+    rest = rows[2 * held :]
+    return rest[:most], rows[:held], rows[held : 2 * held]
+
+
+def _sample_distances(rows: np.ndarray, radius: float, rng: np.random.Generator) -> np.ndarray:
+    """Distances of random pairs of rows; the pairs of a row with itself count as often as in a matrix of 1,000 rows."""
+    if rows.shape[0] < 2:
+        return np.linspace(0.0, radius, 101)
+    i = rng.integers(0, rows.shape[0], _DISTANCES)
+    j = (i + rng.integers(1, rows.shape[0], _DISTANCES)) % rows.shape[0]
+    distances = np.linalg.norm(rows[i] - rows[j], axis=1)
+    return np.concatenate([distances, np.zeros(_DISTANCES // 1000)])

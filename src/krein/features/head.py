@@ -1,0 +1,136 @@
+r"""Columns that reproduce the polynomial head :math:`\sum_q c_q z^{2q}` exactly, with a signature.
+
+On the unit sphere :math:`z^2 = 2 - 2u`, so the head is a polynomial in :math:`u = x\cdot x'`. Off it, with
+:math:`a = \|x\|^2`, :math:`z^2 = a + a' - 2u` mixes powers of a, and the symmetric forms on :math:`(1, a, …)` are diagonalised:
+their negative eigenvalues become columns of negative sign.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from krein.measures import Head, head_columns
+
+__all__ = ["HeadBasis", "head_basis"]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class HeadBasis:
+    r"""Base columns of a head and the signed weights that make it exact.
+
+    Columns are: the rows :math:`(1, a, …)` times `radial_mix`; each coordinate times :math:`(1, a, …)` times `linear_mix`; and for
+    degree 2 the products :math:`x_ix_j`, :math:`i \le j`. Here :math:`a = \|x - center\|^2/scale`.
+
+    Parameters
+    ----------
+    degree, dim : int
+    sphere : bool
+    center : ndarray of shape (dim,)
+        Subtracted from the rows off the sphere, where only differences count; zero on it.
+    scale : float
+        Unit of squared length, so that powers of a stay of order one.
+    radial_mix, linear_mix : ndarray of shape (k, k)
+    weights : ndarray of shape (n_columns,)
+    """
+
+    degree: int
+    dim: int
+    sphere: bool
+    center: np.ndarray
+    scale: float
+    radial_mix: np.ndarray
+    linear_mix: np.ndarray
+    weights: np.ndarray
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+        return head_columns(self.degree, self.dim, sphere=self.sphere)
+
+    def names(self) -> list[str]:
+        """What each column is."""
+        names = [f"head_radial{i}" for i in range(self.radial_mix.shape[0])]
+        if self.sphere and self.degree >= 0:
+            names = ["head_constant"]
+        for k in range(self.linear_mix.shape[0]):
+            names += [f"head_linear{i}" + ("" if k == 0 else f"_{k}") for i in range(self.dim)]
+        if self.degree >= 2:
+            names += [f"head_product{i}_{j}" for i, j in zip(*np.triu_indices(self.dim), strict=True)]
+        return names[: self.n_columns]
+
+    def write(self, X: np.ndarray, amplitudes: np.ndarray, out: np.ndarray) -> None:
+        """Write the base columns of dense rows X, times the amplitudes, to `out` of shape (n, n_columns)."""
+        if self.degree < 0:
+            return
+        d, k = self.dim, self.radial_mix.shape[0]
+        if self.sphere:
+            out[:, 0] = amplitudes[0]
+        else:
+            X = X - self.center.astype(X.dtype)
+            a = np.einsum("ij,ij->i", X, X, dtype=np.float64)[:, None] / self.scale
+            powers = a ** np.arange(k)
+            out[:, :k] = (powers @ self.radial_mix) * amplitudes[:k]
+        first = k
+        if self.degree >= 1:
+            for column in range(self.linear_mix.shape[0]):
+                block = slice(first, first + d)
+                np.multiply(X, amplitudes[block], out=out[:, block])
+                if not self.sphere and self.linear_mix.shape[0] > 1:
+                    mixed = powers[:, : self.linear_mix.shape[0]] @ self.linear_mix[:, column : column + 1]
+                    out[:, block] *= mixed.astype(out.dtype)
+                first += d
+        if self.degree >= 2:
+            i, j = np.triu_indices(d)
+            for start in range(0, i.size, 4096):  # a bounded temporary, whatever the dimension
+                part = slice(start, min(start + 4096, i.size))
+                block = slice(first + part.start, first + part.stop)
+                np.multiply(X[:, i[part]], X[:, j[part]], out=out[:, block])
+                out[:, block] *= amplitudes[block]
+
+
+def head_basis(
+    head: Head, dim: int, *, sphere: bool, center: np.ndarray | None = None, scale: float = 1.0
+) -> HeadBasis:
+    """The columns and weights of a head.
+
+    Parameters
+    ----------
+    head : Head
+        Of degree at most 2.
+    dim : int
+    sphere : bool
+        Whether rows are unit vectors.
+    center : ndarray of shape (dim,), default=None
+        A point in the middle of the data, off the sphere.
+    scale : float, default=1.0
+        Typical squared length of a centred row.
+    """
+    if head.degree > 2:
+        raise ValueError(f"heads of degree up to 2 have features, got degree {head.degree}")
+    c = np.zeros(3)
+    c[: head.degree + 1] = head.coefficients
+    center = np.zeros(dim) if sphere or center is None else np.array(center, dtype=np.float64)
+    empty = np.empty((0, 0))
+    if head.degree < 0:
+        return HeadBasis(-1, dim, sphere, center, scale, empty, empty, np.empty(0))
+    if sphere:
+        radial, linear = np.array([[c[0] + 2 * c[1] + 4 * c[2]]]), np.array([[-2 * c[1] - 8 * c[2]]])
+    else:
+        k = head.degree + 1
+        radial = np.array([[c[0], c[1], c[2]], [c[1], 2 * c[2], 0.0], [c[2], 0.0, 0.0]])[:k, :k]
+        radial = radial * scale ** np.add.outer(np.arange(k), np.arange(k))
+        linear = np.array([[-2 * c[1], -4 * c[2] * scale], [-4 * c[2] * scale, 0.0]])[: k - 1, : k - 1]
+    radial_weights, radial_mix = np.linalg.eigh(radial)
+    weights = [radial_weights]
+    linear_mix = empty
+    if head.degree >= 1:
+        linear_weights, linear_mix = np.linalg.eigh(linear)
+        weights.append(np.repeat(linear_weights, dim))
+    if head.degree >= 2:
+        i, j = np.triu_indices(dim)
+        weights.append(np.where(i == j, 4.0, 8.0) * c[2])
+    return HeadBasis(head.degree, dim, sphere, center, scale, radial_mix, linear_mix, np.concatenate(weights))

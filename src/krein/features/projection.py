@@ -1,0 +1,81 @@
+r"""The best signed combination of the drawn columns on a sample of rows, compressed to fewer.
+
+On rows Y take :math:`\Phi(Y) = U\Sigma V^T`, the Kreĭn Gram matrix :math:`U^T k(Y, Y)\,U = Q\Lambda Q^T`, and map x to
+:math:`\Phi(x)\,V\Sigma^{-1}Q|\Lambda|^{1/2}` with signature sign Λ, keeping the largest :math:`|\Lambda|`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import final
+
+import numpy as np
+
+from krein.features.calibration import Gram, relative_error
+from krein.features.feature_map import FeatureMap
+
+__all__ = ["Projection", "project"]
+
+TRUNCATIONS = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7)
+_ROWS_PER_BLOCK = 1024
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Projection:
+    """What a projection gave: the map, the truncation of singular values chosen, and the error on the rows that chose it."""
+
+    feature_map: FeatureMap
+    truncation: float
+    error: float
+
+
+def project(wide: FeatureMap, n_outputs: int, fit_rows: np.ndarray, check_rows: np.ndarray, gram: Gram) -> Projection:
+    """Compress the columns of a map to `n_outputs`, the truncation chosen on rows not used for the fit.
+
+    Parameters
+    ----------
+    wide : FeatureMap
+        Without projection, with more columns than `n_outputs`.
+    n_outputs : int
+    fit_rows, check_rows : ndarray of shape (m, dim)
+        More fit rows than columns, several times as many to be safe.
+    gram : callable
+        ``gram(A, B)`` is the exact kernel matrix of rows.
+    """
+    columns = wide.columns(fit_rows)
+    values, vectors = np.linalg.eigh(columns.T @ columns)
+    middle = _quadratic_form(columns, fit_rows, gram)
+    exact = gram(check_rows)
+    best: Projection | None = None
+    previous = -1
+    for truncation in TRUNCATIONS:
+        kept = values > truncation**2 * values[-1]
+        if int(kept.sum()) == previous:
+            continue
+        previous = int(kept.sum())
+        whitened = vectors[:, kept] / np.sqrt(values[kept])
+        spectrum, rotation = np.linalg.eigh(whitened.T @ middle @ whitened)
+        order = np.argsort(-np.abs(spectrum), kind="stable")[:n_outputs]
+        matrix = (whitened @ rotation[:, order]) * np.sqrt(np.abs(spectrum[order]))
+        signs = np.where(spectrum[order] < 0, -1.0, 1.0)
+        missing = n_outputs - order.size
+        if missing:  # fewer directions than asked for: the rest of the columns are zero
+            matrix = np.pad(matrix, ((0, 0), (0, missing)))
+            signs = np.pad(signs, (0, missing), constant_values=1.0)
+        candidate = replace(wide, projection=matrix, projected_signature=signs)
+        error = relative_error(candidate, check_rows, exact)
+        if best is None or error < best.error:
+            best = Projection(candidate, truncation, error)
+    if best is None:
+        raise ValueError("every column of the features is zero; the kernel is zero on these rows")
+    return best
+
+
+def _quadratic_form(columns: np.ndarray, rows: np.ndarray, gram: Gram) -> np.ndarray:
+    """Φᵀ k(Y, Y) Φ, without ever holding k(Y, Y)."""
+    total = np.zeros((columns.shape[1],) * 2)
+    for start in range(0, rows.shape[0], _ROWS_PER_BLOCK):
+        block = slice(start, start + _ROWS_PER_BLOCK)
+        total += columns[block].T @ (gram(rows[block], rows) @ columns)
+    return (total + total.T) / 2

@@ -6,8 +6,10 @@ import json
 import os
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import krein
@@ -40,7 +42,7 @@ def test_version(capsys):
 def test_help_lists_every_command(capsys):
     assert run("--help") == 0
     text = capsys.readouterr().out
-    for name in ("diagnose", "plot", "demo"):
+    for name in ("diagnose", "plot", "approximate", "train", "predict", "demo"):
         assert name in text
 
 
@@ -224,3 +226,135 @@ def test_as_a_process_in_a_closed_pipe_and_without_colour(tmp_path: Path):
     assert done.returncode == 2
     assert "\x1b" not in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory) -> Path:
+    """Two classes in three columns, the labels in a fourth."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(0.1, 1.0, size=(600, 3))
+    path = tmp_path_factory.mktemp("data") / "table.csv"
+    lines = [",".join(f"{v:.5f}" for v in row) + (",near" if row[0] < row[1] else ",far") for row in X]
+    path.write_text("\n".join(["a,b,c,class", *lines]) + "\n")
+    return path
+
+
+@pytest.mark.parametrize("weights", ["unbiased", "calibrated", "projected"])
+def test_approximate(capsys, table, weights):
+    arguments = (
+        "--kernel",
+        "delta-gaussian(1, 10)",
+        "--target",
+        "class",
+        "-n",
+        "64",
+        "--rows",
+        "200",
+        "--weights",
+        weights,
+    )
+    assert run("approximate", str(table), *arguments, "--json") == 0
+    report = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+    assert report["n_components"] == 64
+    assert report["rows_unseen"] == 200
+    assert report["rows_fitted"] == 400
+    assert report["columns"] == 3
+    assert 0 <= report["relative_error"] < 0.2
+    assert report["seconds_fit"] > 0
+
+
+def test_approximate_in_words(capsys, table):
+    assert run("approximate", str(table), "--kernel", "ntk", "--target", "class", "-n", "32") == 0
+    text = capsys.readouterr().out
+    assert "relative error" in text
+    assert "error estimate" in text
+
+
+def test_approximate_samples_rows_from_the_whole_table(tmp_path):
+    path = tmp_path / "long.npz"
+    np.savez(path, X=np.arange(120_000.0)[:, None])
+    X, X_new = cli._sample_rows(path, None, "none", 1000, 0)
+    assert X.shape == (20_000, 1)
+    assert X_new.shape == (1000, 1)
+    assert np.intersect1d(X, X_new).size == 0
+    assert abs(X.mean() / 60_000 - 1) < 0.03  # six standard deviations of the mean of 20,000 rows
+    assert np.unique(X).size == 20_000
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--target", "class", "-n", "1"), "n_components must be at least 2"),
+        (("--target", "nowhere"), "no column 'nowhere'"),
+        ((), "not a number"),  # the labels are text
+        (("--target", "class", "--weights", "heavy"), "weights must be one of"),
+        (("--target", "class", "--sampler", "dice"), "sampler must be one of"),
+        (("--target", "class", "--scaling", "wild"), "scaling must be"),
+        (("--target", "class", "--rows", "0"), "rows must be at least 1"),
+    ],
+)
+def test_approximate_refuses(capsys, table, arguments, message):
+    assert run("approximate", str(table), "--kernel", "ntk", *arguments) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("error: ")
+    assert message in error
+
+
+def test_approximate_needs_rows(capsys, tmp_path):
+    path = tmp_path / "short.npz"
+    np.savez(path, X=np.ones((3, 2)))
+    assert run("approximate", str(path), "--kernel", "ntk") == 2
+    assert "at least 4 are needed" in capsys.readouterr().err
+    assert run("approximate", str(tmp_path / "none.npz"), "--kernel", "ntk") == 2
+    assert "no file" in capsys.readouterr().err
+
+
+def test_train_then_predict(capsys, table, tmp_path):
+    model, out = tmp_path / "model.krein", tmp_path / "predictions.csv"
+    common = ("--kernel", "delta-gaussian(1, 10)", "--n-components", "64")
+    assert run("train", str(table), "--target", "class", *common, "--out", str(model)) == 0
+    assert "KreinRidgeClassifier" in capsys.readouterr().out
+    assert run("predict", str(model), str(table), "--out", str(out)) == 0
+    report = dict(line.split() for line in capsys.readouterr().out.splitlines() if line.startswith("accuracy"))
+    assert float(report["accuracy"]) > 0.9
+    lines = out.read_text().splitlines()
+    assert lines[0] == "class"
+    assert len(lines) == 601
+    assert set(lines[1:]) == {"near", "far"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--target", "nowhere", "--kernel", "ntk"), "no column 'nowhere'"),
+        (("--target", "class", "--kernel", "nkt"), "unknown kernel"),
+        (("--target", "class", "--kernel", "ntk", "--lam", "much"), "lam must be a number or auto"),
+        (("--target", "class", "--kernel", "ntk", "--regularizer", "soft"), "regularizer"),
+        (("--target", "class", "--kernel", "ntk", "--task", "guess"), "task must be"),
+    ],
+)
+def test_train_refuses_and_leaves_the_old_model(capsys, table, tmp_path, arguments, message):
+    model = tmp_path / "model.krein"
+    model.write_text("precious")
+    assert run("train", str(table), *arguments, "--out", str(model)) == 2
+    assert message in capsys.readouterr().err
+    assert model.read_text() == "precious"
+
+
+def test_predict_refuses(capsys, table, tmp_path):
+    broken = tmp_path / "model.krein"
+    broken.write_text("no model")
+    assert run("predict", str(broken), str(table), "--out", str(tmp_path / "p.csv")) == 2
+    assert run("predict", str(tmp_path / "none.krein"), str(table), "--out", str(tmp_path / "p.csv")) == 2
+    assert capsys.readouterr().err.count("error: ") == 2
+    assert not (tmp_path / "p.csv").exists()
+
+
+def test_a_warning_is_one_line(capsys, monkeypatch):
+    def warn(*_):
+        warnings.warn("look\nhere", UserWarning, stacklevel=2)
+        raise ValueError("and stop")
+
+    monkeypatch.setattr(krein, "diagnose", warn)
+    assert run("diagnose", "ntk", "--dim", "3") == 2
+    assert capsys.readouterr().err == "warning: look here\nerror: and stop\n"

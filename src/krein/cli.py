@@ -10,6 +10,8 @@ import json
 import math
 import os
 import sys
+import time
+import warnings
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from dataclasses import asdict
@@ -28,6 +30,7 @@ __all__ = ["COMMANDS", "build_app", "main"]
 
 _EXTRA = "the command line needs typer and rich, which are not installed; install them with: pip install 'krein[cli]'"
 _CLEAN = (ValueError, TypeError, OSError, ImportError, MemoryError)  # what a user can cause and mend
+_MOST_ROWS = 20_000  # to fit on in krein approximate; fitting looks at fewer
 _PLAIN_RADIUS = math.sqrt(2.0)  # the largest distance between unit vectors with non-negative entries
 _debug: ContextVar[bool] = ContextVar("krein_debug", default=False)
 
@@ -91,7 +94,9 @@ def command(app: "typer.Typer", name: str) -> Callable[[Callable[..., None]], Ca
         @functools.wraps(function)
         def guarded(*args: Any, **kwargs: Any) -> None:
             try:
-                function(*args, **kwargs)
+                with warnings.catch_warnings():
+                    warnings.showwarning = _show_warning
+                    function(*args, **kwargs)
             except KeyboardInterrupt:
                 console(stderr=True).print("interrupted", style="yellow")
                 raise SystemExit(130) from None
@@ -121,6 +126,13 @@ def fail(message: str) -> NoReturn:
 
     console(stderr=True).print(Text.assemble(("error: ", "bold red"), (message, "red")), soft_wrap=True)
     raise SystemExit(2)
+
+
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    from rich.text import Text
+
+    text = " ".join(str(message).split())
+    console(stderr=True).print(Text(f"warning: {text}", style="yellow"), soft_wrap=True)
 
 
 def _message(error: BaseException) -> str:
@@ -231,7 +243,167 @@ def add_demo(app: "typer.Typer") -> None:
         )
 
 
-COMMANDS: tuple[Callable[["typer.Typer"], None], ...] = (add_diagnose, add_plot, add_demo)
+def add_approximate(app: "typer.Typer") -> None:
+    """``krein approximate``."""
+    import typer
+
+    @command(app, "approximate")
+    def approximate(
+        data: Annotated[Path, typer.Argument(help="Table of numbers: .csv, .npz or .parquet.")],
+        kernel: Annotated[str, typer.Option("--kernel", "-k", help="Such as ntk or 'delta-gaussian(1, 10)'.")],
+        n_components: Annotated[int, typer.Option("--n-components", "-n", help="Output columns.")] = 512,
+        target: Annotated[str | None, typer.Option(help="Column to leave out.")] = None,
+        weights: Annotated[str, typer.Option(help="calibrated, unbiased or projected.")] = "calibrated",
+        sampler: Annotated[str, typer.Option(help="orthogonal, monte_carlo, hadamard, ...")] = "orthogonal",
+        scaling: Annotated[str, typer.Option(help="minmax (columns to [0, 1]) or none.")] = "minmax",
+        rows: Annotated[int, typer.Option(help="Unseen rows on which the error is measured.")] = 1000,
+        seed: Annotated[int, typer.Option(help="Of the draw.")] = 0,
+        as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    ) -> None:
+        """How well random features approximate a kernel on the rows of a table, and how fast."""
+        from krein.estimators.fourier import SignedFourierFeatures
+
+        features = SignedFourierFeatures(
+            kernel=parse_kernel(kernel), n_components=n_components, weights=weights, sampler=sampler, random_state=seed
+        )
+        X, X_new = _sample_rows(data, target, scaling, rows, seed)
+        started = time.perf_counter()
+        features.fit(X)
+        fitted = time.perf_counter()
+        features.transform(X_new)
+        mapped = time.perf_counter()
+        exact = features.kernel_(X_new)
+        size = math.sqrt(float((exact**2).sum())) or 1.0
+        error = math.sqrt(float(((features.approximate(X_new) - exact) ** 2).sum())) / size
+        report = {
+            "kernel": repr(features.kernel_),
+            "rows_fitted": X.shape[0],
+            "rows_unseen": X_new.shape[0],
+            "columns": X.shape[1],
+            "n_components": int(features.signature_.size),
+            "negative_components": int((features.signature_ < 0).sum()),
+            "mass": features.measure_.mass,
+            "bias": features.measure_.bias,
+            "relative_error": error,
+            "error_estimate": float(features.error_estimate_),
+            "seconds_fit": fitted - started,
+            "seconds_transform": mapped - fitted,
+        }
+        if as_json:
+            print_json(report)
+        else:
+            console().print(_report_card(report))
+
+
+def add_train(app: "typer.Typer") -> None:
+    """``krein train``."""
+    import typer
+
+    @command(app, "train")
+    def train(
+        data: Annotated[Path, typer.Argument(help="Table: .csv, .npz or .parquet; it need not fit in memory.")],
+        target: Annotated[str, typer.Option(help="Column to predict; all others must hold numbers.")],
+        kernel: Annotated[str, typer.Option("--kernel", "-k", help="Such as ntk or 'delta-gaussian(1, 10)'.")],
+        out: Annotated[Path, typer.Option("--out", "-o", help="Model file to write.")],
+        task: Annotated[str, typer.Option(help="auto, classification or regression.")] = "auto",
+        n_components: Annotated[int, typer.Option("--n-components", "-n", help="Columns of the features.")] = 512,
+        regularizer: Annotated[str, typer.Option(help="hilbert, two or krein.")] = "hilbert",
+        lam: Annotated[str, typer.Option(help="Strength of the regulariser, or auto.")] = "auto",
+        scaling: Annotated[str, typer.Option(help="minmax, standard or none.")] = "minmax",
+        chunk_rows: Annotated[int, typer.Option(help="Rows read at once.")] = 50_000,
+        seed: Annotated[int, typer.Option(help="Of the draw.")] = 0,
+    ) -> None:
+        """Train a ridge model on a table and save it."""
+        from krein import learn_commands
+
+        report = learn_commands.train(
+            data,
+            target,
+            kernel,
+            out,
+            task=task,  # type: ignore[arg-type]
+            n_components=n_components,
+            regularizer=regularizer,
+            lam=_number_or_auto(lam, "lam"),
+            scaling=scaling,  # type: ignore[arg-type]
+            chunk_rows=chunk_rows,
+            seed=seed,
+            show_progress=sys.stdout.isatty(),
+        )
+        console().print(_report_card({**asdict(report), "written_to": str(out)}))
+
+
+def add_predict(app: "typer.Typer") -> None:
+    """``krein predict``."""
+    import typer
+
+    @command(app, "predict")
+    def predict(
+        model: Annotated[Path, typer.Argument(help="Model file written by krein train.")],
+        data: Annotated[Path, typer.Argument(help="Table with the columns of the training table.")],
+        out: Annotated[Path, typer.Option("--out", "-o", help="Predictions: .csv, .npz or .parquet.")],
+        chunk_rows: Annotated[int, typer.Option(help="Rows read at once.")] = 50_000,
+    ) -> None:
+        """Predict with a trained model; if the table has the target too, the predictions are scored."""
+        from krein import learn_commands
+
+        show = sys.stdout.isatty()
+        report = learn_commands.predict(model, data, out, chunk_rows=chunk_rows, show_progress=show)
+        shown: dict[str, Any] = {"n_rows": report.n_rows}
+        if report.score is not None:
+            shown[report.score_name] = report.score
+        console().print(_report_card({**shown, "written_to": str(out)}))
+
+
+COMMANDS: tuple[Callable[["typer.Typer"], None], ...] = (
+    add_diagnose,
+    add_plot,
+    add_approximate,
+    add_train,
+    add_predict,
+    add_demo,
+)
+
+
+def _sample_rows(path: Path, target: str | None, scaling: str, rows: int, seed: int) -> tuple[Any, Any]:
+    """Rows to fit on and rows to test on, a uniform sample of the table taken in one pass."""
+    import numpy as np
+
+    from krein.datasets import MinMax
+    from krein.tables import TableChunks, open_table
+
+    if scaling not in ("minmax", "none"):
+        raise ValueError(f"scaling must be minmax or none, got {scaling!r}")
+    if rows < 1:
+        raise ValueError(f"rows must be at least 1, got {rows}; the paper uses 1000")
+    table = open_table(path)
+    if target is not None:
+        table.check_columns([target])
+    rng = np.random.default_rng(seed)
+    limit, kept, keys = _MOST_ROWS + rows, None, np.empty(0)
+    for (X,) in TableChunks(table, [name for name in table.columns if name != target]):
+        kept = X if kept is None else np.concatenate([kept, X])
+        keys = np.concatenate([keys, rng.random(X.shape[0])])
+        best = np.argsort(keys, kind="stable")[
+            :limit
+        ]  # the rows with the smallest of independent keys are a fair sample
+        kept, keys = kept[best], keys[best]
+    assert kept is not None  # an empty table is refused above
+    if kept.shape[0] < 4:
+        raise ValueError(f"{path} has {kept.shape[0]} rows; at least 4 are needed, to fit on some and test on others")
+    test = min(rows, kept.shape[0] // 2)
+    X, X_new = kept[test:], kept[:test]
+    if scaling == "minmax":
+        scaler = MinMax.fit(X)
+        X, X_new = scaler.apply(X), scaler.apply(X_new)
+    return X, X_new
+
+
+def _number_or_auto(text: str, name: str) -> float | str:
+    try:
+        return text if text == "auto" else float(text)
+    except ValueError:
+        raise ValueError(f"{name} must be a number or auto, got {text!r}") from None
 
 
 def print_json(value: Any) -> None:
@@ -351,3 +523,19 @@ def _diagnosis_card(one: Diagnosis) -> Any:
         card.add_row("tail of the measure", f"r^{-one.tail_exponent:.3g}; a finite mass needs a power below -1")
     card.add_row("use", escape(one.advice))
     return Group(Text(f"{one.kernel} in dimension {one.dim}", style="bold"), card)
+
+
+def _report_card(report: dict[str, Any]) -> Any:
+    from rich.markup import escape
+    from rich.table import Table
+
+    card = Table.grid(padding=(0, 2))
+    card.add_column(style="bold", no_wrap=True)
+    card.add_column(overflow="fold")
+    for name, value in report.items():
+        if value is not None:
+            text = (
+                f"{value:,}" if isinstance(value, int) else f"{value:.4g}" if isinstance(value, float) else str(value)
+            )
+            card.add_row(name.replace("_", " "), escape(text))
+    return card

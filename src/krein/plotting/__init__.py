@@ -3,7 +3,17 @@
 Every function returns a :class:`matplotlib.figure.Figure` made without ``pyplot``: no global state, no window, safe in threads.
 """
 
-from krein.plotting.look import COLOURS, STYLES, Look, look_of, new_figure, save_figure
+from krein.plotting.look import COLOURS, STYLES, Look, dress, look_of, new_figure, save_figure
 from krein.plotting.measure import plot_measure, plot_measures
 
-__all__ = ["plot_measure", "plot_measures", "save_figure", "new_figure", "look_of", "Look", "COLOURS", "STYLES"]
+__all__ = [
+    "plot_measure",
+    "plot_measures",
+    "save_figure",
+    "new_figure",
+    "dress",
+    "look_of",
+    "Look",
+    "COLOURS",
+    "STYLES",
+]

@@ -88,7 +88,17 @@ def new_figure(width: float, height: float, style: Style = "auto") -> Figure:
 
 
 def dress(axes: Axes, look: Look, *, xlabel: str, ylabel: str, title: str = "") -> None:
-    """Labels, ink and a light grid; no box above and to the right."""
+    """Give axes their labels, ink and a light grid, and no box above and to the right.
+
+    Parameters
+    ----------
+    axes : matplotlib.axes.Axes
+    look : Look
+        From `look_of`, the one the figure was made with.
+    xlabel, ylabel : str
+        With units.
+    title : str, default=""
+    """
     axes.set_facecolor("none")
     axes.set_xlabel(xlabel, color=look.ink)
     axes.set_ylabel(ylabel, color=look.ink)

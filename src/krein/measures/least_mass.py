@@ -98,7 +98,8 @@ def least_mass_for_width(
     outlook : Outlook
         Where the error is averaged.
     """
-    program = _Program.for_function(function, dim, radius, head_degree, _reach(1e-3, function, radius))
+    reach = _reach(1e-3, function, radius)
+    program = _Program.for_function(function, dim, radius, head_degree, reach, outlook.slack)
 
     def attempt(price: float) -> tuple[float, SignedMeasure | None]:
         solved = program.solve(price=price)
@@ -153,13 +154,16 @@ class _Program:
     waves: np.ndarray
     values: np.ndarray
     size: float
+    slack: Function
 
     @classmethod
-    def for_function(cls, function: Function, dim: int, radius: float, degree: int, reach: float) -> _Program:
+    def for_function(
+        cls, function: Function, dim: int, radius: float, degree: int, reach: float, slack: Function = np.ones_like
+    ) -> _Program:
         z, radii, waves = _unit_grid(dim, reach, degree < 0)
         values = function(z * radius)
         size = float(np.max(np.abs(values))) or 1.0
-        return cls(function, dim, radius, degree, reach, z * radius, radii / radius, waves, values, size)
+        return cls(function, dim, radius, degree, reach, z * radius, radii / radius, waves, values, size, slack)
 
     def solve(self, *, tol: float | None = None, price: float | None = None) -> _Solution | None:
         """Least mass for a tolerance, or least ``tol + price·mass``; None if infeasible. Exchange rounds add the points
@@ -167,16 +171,17 @@ class _Program:
         z, waves, values = self.z, self.waves, self.values
         solved: _Solution | None = None
         for _ in range(_ROUNDS):
-            unit_tol = (
-                None if tol is None else tol / self.size
-            )  # in units of sup|k|, as the solver's tolerances are absolute
-            last = _solve(waves, _powers(z / self.radius, self.degree), values / self.size, unit_tol, price)
+            powers = _powers(z / self.radius, self.degree)
+            # In units of sup|k|, as the solver's tolerances are absolute.
+            last = _solve(
+                waves, powers, values / self.size, self.slack(z), None if tol is None else tol / self.size, price
+            )
             if last is None:  # the added points ask too much: what was found before stands, with its bias measured
                 return solved
             solved = last.scaled(self.size)
             _, fine, residual = self._residual(solved)
             limit = 1.02 * solved.tol + 1e-9 * self.size
-            worst = _peaks(np.abs(residual), limit)
+            worst = _peaks(np.abs(residual) / self.slack(fine), limit)
             if not worst.size:
                 return solved
             z = np.concatenate([z, fine[worst]])
@@ -232,18 +237,24 @@ def _powers(x: np.ndarray, degree: int) -> np.ndarray:
 
 
 def _solve(
-    waves: np.ndarray, powers: np.ndarray, values: np.ndarray, tol: float | None, price: float | None
+    waves: np.ndarray,
+    powers: np.ndarray,
+    values: np.ndarray,
+    slack: np.ndarray,
+    tol: float | None,
+    price: float | None,
 ) -> _Solution | None:
-    (m, n), free = waves.shape, powers.shape[1]
+    """The linear program: residuals within ``tol·slack``, or with a price on mass, within a tolerance that is minimised too."""
+    n, free = waves.shape[1], powers.shape[1]
     design = np.concatenate([waves, -waves, powers], axis=1)
     bounds = [(0.0, None)] * (2 * n) + [(None, None)] * free
     if tol is not None:
         cost = np.concatenate([np.ones(2 * n), np.zeros(free)])
-        matrix, limit = np.concatenate([design, -design]), np.concatenate([values + tol, tol - values])
+        matrix, limit = np.concatenate([design, -design]), np.concatenate([values + tol * slack, tol * slack - values])
     else:
-        slack = np.full((m, 1), -1.0)
+        room = -slack[:, None]
         cost = np.concatenate([np.full(2 * n, price), np.zeros(free), [1.0]])
-        matrix, limit = np.block([[design, slack], [-design, slack]]), np.concatenate([values, -values])
+        matrix, limit = np.block([[design, room], [-design, room]]), np.concatenate([values, -values])
         bounds.append((0.0, None))
     # The tight tolerance keeps a small ε meaningful; HiGHS' own default is 1e-7.
     options = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}

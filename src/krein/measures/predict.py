@@ -15,6 +15,8 @@ from krein.measures.signed import SignedMeasure
 
 __all__ = ["check_width", "frequencies_for_width", "Outlook", "orthogonal_variance", "predicted_error"]
 
+_MOST_SLACK = 10.0
+
 
 def frequencies_for_width(measure: SignedMeasure, n_components: int) -> int:
     """Frequencies that fit beside the head in n_components columns; each takes a cosine and a sine."""
@@ -70,11 +72,14 @@ class Outlook:
         Distances z and k(z).
     orthogonal : bool
         Whether radii will be stratified and directions orthogonal in blocks, which has less variance.
+    uniform : bool
+        Whether the distances are a mere grid, not a sample of the data's.
     """
 
     distances: np.ndarray
     exact: np.ndarray
     orthogonal: bool = False
+    uniform: bool = True
 
     @classmethod
     def of(
@@ -95,7 +100,28 @@ class Outlook:
                     "distances must be some finite numbers ≥ 0, a sample of the distances between rows of the data; use None "
                     "for a uniform grid"
                 )
-        return cls(z, function(z), orthogonal)
+        return cls(z, function(z), orthogonal, distances is None)
+
+    def slack(self, z: np.ndarray) -> np.ndarray:
+        r"""How much larger than elsewhere a tolerance may be at z: :math:`(p(z)/\max p)^{-1/2}`, between 1 and 10.
+
+        p is the density of the data's distances, smoothed. Bias where hardly any two rows are costs little in the
+        mean square, and asking for less there lets the measure have much less mass. One everywhere if no distances were given.
+        """
+        if self.uniform:
+            return np.ones_like(z)
+        top = float(max(self.distances.max(), np.max(z))) or 1.0
+        edges = np.linspace(0.0, top, 41)
+        count, _ = np.histogram(self.distances[self.distances > 0], edges)
+        kernel = np.exp(-0.5 * (np.arange(-4, 5) / 1.5) ** 2)
+        density = np.convolve(count, kernel / kernel.sum(), mode="same")
+        at = np.interp(z, (edges[:-1] + edges[1:]) / 2, density / max(density.max(), 1e-300))
+        return np.clip(np.maximum(at, 1e-12) ** -0.5, 1.0, _MOST_SLACK)
+
+    @property
+    def size(self) -> float:
+        """Largest |k| at these distances; 1 for the zero kernel."""
+        return float(np.max(np.abs(self.exact))) or 1.0
 
     def error(self, measure: SignedMeasure, n_frequencies: int) -> float:
         """Predicted mean squared error: variance plus the squared distance of the measure from the kernel."""

@@ -10,10 +10,11 @@ from krein.learning import (
     held_out_scores,
     loo_scores,
     ridge_path,
+    row_keys,
     signed_components,
     solve_definite,
 )
-from krein.learning.dual import dual_problem
+from krein.learning.dual import dual_problem, fold_scores
 from krein.learning.solve import clear_of_singularity
 
 REGULARIZERS = [("hilbert", 1.0), ("two", 0.05), ("two", 30.0), ("krein", 1.0)]
@@ -203,3 +204,22 @@ def test_dual_leave_one_out_is_what_leaving_one_out_gives(regularizer, centring)
             prediction = cross @ np.linalg.solve(inside + mu * np.eye(13), y[keep, 0])
         total += (y[i, 0] - prediction) ** 2
     assert problem.loo_scores(y, np.array([mu]))[0] == pytest.approx(total / 14, rel=1e-8)
+
+
+def test_fold_scores_are_errors_on_rows_not_decomposed():
+    rng = np.random.default_rng(13)
+    X = rng.normal(size=(20, 2))
+    K = X @ X.T - 0.5 * np.exp(-np.square(X[:, None] - X[None]).sum(axis=-1))
+    y = rng.normal(size=(20, 1))
+    lam = np.array([0.01, 1.0])
+    fold = np.argsort(row_keys(np.arange(20))) % 4
+    expected = np.zeros(2)
+    for held in range(4):
+        a, b = fold != held, fold == held
+        values, vectors = np.linalg.eigh(K[np.ix_(a, a)])
+        flipped, back = (vectors * np.abs(values)) @ vectors.T, (vectors * np.sign(values)) @ vectors.T
+        for i, m in enumerate(lam * a.sum()):
+            alpha = back @ np.linalg.solve(flipped + m * np.eye(a.sum()), y[a])
+            expected[i] += np.square(y[b] - K[np.ix_(b, a)] @ alpha).sum() / 20
+    found = fold_scores(K, y, lam, "hilbert", centring=False, n_folds=4)
+    np.testing.assert_allclose(found, expected, rtol=1e-9)

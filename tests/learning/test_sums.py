@@ -91,23 +91,24 @@ def test_targets_may_appear_late(rows, shift):
 
 
 def test_keys_are_uniform_and_belong_to_row_numbers():
-    keys = row_keys(0, 100_000)
+    keys = row_keys(np.arange(100_000))
     assert np.unique(keys).size == keys.size
     counts = np.histogram(keys, bins=20, range=(0, 1))[0]
     # 20 cells of mean 5000 and deviation 69: six deviations have probability 2e-9 each
     assert np.abs(counts - 5000).max() < 6 * 69
     assert abs(np.corrcoef(keys[:-1], keys[1:])[0, 1]) < 6 / np.sqrt(1e5)
-    np.testing.assert_array_equal(keys[777:999], row_keys(777, 222))
+    np.testing.assert_array_equal(keys[777:999], row_keys(np.arange(777, 999)))
 
 
 @pytest.mark.parametrize("limit", [1, 50, 1000, 5000])
 def test_sample_is_the_same_however_the_stream_is_cut(limit):
     X = np.arange(1000.0)[:, None]
     whole = RowSample(limit)
-    whole.add(0, X, X[:, 0])
+    whole.add(np.arange(1000), X, X[:, 0])
     parts = [RowSample(limit) for _ in range(3)]
     for i, start in enumerate(range(0, 1000, 90)):
-        parts[i % 3].add(start, X[start : start + 90], X[start : start + 90, 0])
+        rows = np.arange(start, min(1000, start + 90))
+        parts[i % 3].add(rows, X[rows], X[rows, 0])
     parts[1].merge(parts[2])
     parts[1].merge(parts[0])
     for one, many in zip(whole.columns(), parts[1].columns(), strict=True):
@@ -122,9 +123,10 @@ def test_ledgers_merge_into_that_of_the_whole(rows):
         return RidgeLedger(Z[0], Y[0], kept_rows=40, held_fraction=0.3)
 
     whole, left, right = ledger(), ledger(), ledger()
-    whole.add(0, Z, Y, weight, (Z, Y))
-    right.add(123, Z[123:], Y[123:], weight[123:], (Z[123:], Y[123:]))
-    left.add(0, Z[:123], Y[:123], weight[:123], (Z[:123], Y[:123]))
+    number = np.arange(500)
+    whole.add(number, Z, Y, weight, (Z, Y))
+    right.add(number[123:], Z[123:], Y[123:], weight[123:], (Z[123:], Y[123:]))
+    left.add(number[:123], Z[:123], Y[:123], weight[:123], (Z[:123], Y[:123]))
     left.merge(right)
     assert left.rows == whole.rows == 500
     for pick in (lambda book: book.train, lambda book: book.held, lambda book: book.everything()):

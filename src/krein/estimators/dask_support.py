@@ -69,7 +69,7 @@ class DaskRows:
         n_rows = self.X.shape[0]
         rows = np.arange(n_rows)
         if n_rows > limit:
-            rows = np.sort(np.argpartition(row_keys(0, n_rows), limit)[:limit])
+            rows = np.sort(np.argpartition(row_keys(rows), limit)[:limit])
         sample = self.X[rows] if n_rows > limit else self.X
         if self.weight is None:
             return np.asarray(sample.compute())

@@ -17,7 +17,7 @@ from krein.estimators.kernel_input import cross_gram, train_gram
 from krein.estimators.persistence import SavableMixin
 from krein.estimators.ridge_lambda import best_candidate, check_lam
 from krein.learning import SingularSystemError
-from krein.learning.dual import dual_problem
+from krein.learning.dual import dual_problem, fold_scores
 from krein.learning.solve import NEARLY_SINGULAR, SINGULAR
 
 __all__ = ["ExactKreinRidge", "ExactKreinSVC"]
@@ -37,7 +37,8 @@ class ExactKreinRidge(SavableMixin, RegressorMixin, BaseEstimator):
     regularizer : {"hilbert", "two", "krein"}, default="hilbert"
         ``"hilbert"`` regularises with :math:`|K|`, ``"two"`` with its two parts apart, ``"krein"`` with K itself.
     lam : "auto", float or sequence, default="auto"
-        As in `KreinRidge`; several are compared by leave-one-out over all rows.
+        As in `KreinRidge`; several are compared by leave-one-out for ``"krein"`` and by five-fold cross-validation for
+        the others, because :math:`|K|` of all rows has seen the row that is left out.
     fit_intercept : bool, default=True
 
     Attributes
@@ -100,7 +101,18 @@ class ExactKreinRidge(SavableMixin, RegressorMixin, BaseEstimator):
             rows = np.flatnonzero(all_ratios == ratio)
             mu = n * candidates[rows, 0]
             if len(candidates) > 1:
-                scores[rows] = problem.loo_scores(targets, mu)
+                scores[rows] = (
+                    problem.loo_scores(targets, mu)
+                    if self.regularizer == "krein"
+                    else fold_scores(
+                        gram,
+                        targets,
+                        candidates[rows, 0],
+                        self.regularizer,  # type: ignore[arg-type]
+                        float(ratio),
+                        centring=self.fit_intercept,
+                    )
+                )
                 scores[rows[[problem.clearance(m) < NEARLY_SINGULAR for m in mu]]] = np.inf
             best = best_candidate(candidates[:, 0], scores)
             best_problem = problem if best in rows else best_problem

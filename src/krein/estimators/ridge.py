@@ -66,6 +66,9 @@ class KreinRidge(RegressorMixin, RidgeBase):
     are float64 about a point near the mean, and the solution is refined: on *letter* with 2,048 columns predictions agree
     with an SVD of Z to 1e-8 at :math:`\lambda = 10^{-11}`. Below λ = 1e-15 of the mean square length rounding decides.
 
+    The choice of λ takes the feature map as given. Random features have hardly seen a row; a Nyström map with as many
+    landmarks as rows has seen every one, and wants its λ chosen by cross-validation from outside (``GridSearchCV``).
+
     Whole-number weights are copies of rows, and leave-one-out leaves out one copy; other weights count by their
     ratios, and the whole row is left out.
 

@@ -177,7 +177,7 @@ class RidgeBase(SavableMixin, BaseEstimator, ABC):
         for X, _, *rest in chunks:
             X = float_block(self._check_names(X, first=start == 0), start)
             weight = _check_weight(rest[0] if rest else None, X.shape[0], start)
-            kept.add(start, X, np.ones(X.shape[0]) if weight is None else weight)
+            kept.add(np.arange(start, start + X.shape[0]), X, np.ones(X.shape[0]) if weight is None else weight)
             start += X.shape[0]
         if not start:
             raise ValueError("chunks is empty: there is nothing to fit on")

@@ -78,7 +78,7 @@ def feature_sample(X: Any, weight: np.ndarray | None, features: Any) -> Any:
     n_rows = X.shape[0]
     rows: Any = slice(None)
     if n_rows > FEATURE_ROWS:
-        rows = np.sort(np.argpartition(row_keys(0, n_rows), FEATURE_ROWS)[:FEATURE_ROWS])
+        rows = np.sort(np.argpartition(row_keys(np.arange(n_rows)), FEATURE_ROWS)[:FEATURE_ROWS])
     sample = float_block(X[rows], 0)
     if weight is not None:
         sample = sample[np.flatnonzero(weight[rows] > 0)]
@@ -96,13 +96,13 @@ def distinct_rows(X: Any) -> Any:
         for i, row in enumerate(content):
             first.setdefault(row, i)
         found = np.array([first[row] for row in sorted(first)])
-        return X[found[np.argsort(row_keys(0, found.size))]]
+        return X[found[np.argsort(row_keys(np.arange(found.size)))]]
     X = np.ascontiguousarray(X)
     if not X.shape[1]:
         return X
     rows = X.view(np.dtype((np.void, X.dtype.itemsize * X.shape[1]))).ravel()
     found = np.unique(rows, return_index=True)[1]
-    return X[found[np.argsort(row_keys(0, found.size))]]
+    return X[found[np.argsort(row_keys(np.arange(found.size)))]]
 
 
 def float_block(X: Any, start: int) -> Any:
@@ -162,11 +162,12 @@ def enter_rows(
         here = start + rows.start
         block, labels = float_block(X[rows], here), y[rows]
         w = None if weight is None else weight[rows]
+        numbers = np.arange(here, start + rows.stop)
         if w is not None and not w.all():  # rows of weight zero are as if they were not there
             present = np.flatnonzero(w)
-            block, labels, w = block[present], labels[present], w[present]
+            block, labels, w, numbers = block[present], labels[present], w[present], numbers[present]
             ledger.rows += rows.stop - rows.start - present.size
         if block.shape[0]:
             codes = targets.code(labels)
             beside = (block, codes, np.ones(block.shape[0]) if w is None else w)
-            ledger.add(here, transform_block(features, block), targets.expand(codes), w, beside=beside)
+            ledger.add(numbers, transform_block(features, block), targets.expand(codes), w, beside=beside)

@@ -46,13 +46,19 @@ class RidgeLedger:
         self.rows = 0
 
     def add(
-        self, start: int, Z: np.ndarray, Y: np.ndarray, weight: np.ndarray | None = None, beside: tuple[Any, ...] = ()
+        self,
+        numbers: np.ndarray,
+        Z: np.ndarray,
+        Y: np.ndarray,
+        weight: np.ndarray | None = None,
+        beside: tuple[Any, ...] = (),
     ) -> None:
-        """Enter the rows ``start, start + 1, …`` of the stream.
+        """Enter rows of the stream.
 
         Parameters
         ----------
-        start : int
+        numbers : ndarray of shape (n_rows,)
+            Their numbers in the stream.
         Z, Y, weight : ndarray
             As for `NormalSums.add`. Y may have more columns than before.
         beside : tuple of arrays
@@ -61,12 +67,12 @@ class RidgeLedger:
         self.rows += Z.shape[0]
         self.train.widen(Y.shape[1])
         if self.kept is not None:
-            self.kept.add(start, *beside)
+            self.kept.add(numbers, *beside)
         if self.held is None:
             self.train.add(Z, Y, weight)
             return
         self.held.widen(Y.shape[1])
-        aside = row_keys(start, Z.shape[0]) < self.held_fraction
+        aside = row_keys(numbers) < self.held_fraction
         for sums, rows in ((self.train, ~aside), (self.held, aside)):
             sums.add(Z[rows], Y[rows], None if weight is None else weight[rows])
 

@@ -12,19 +12,20 @@ __all__ = ["RowSample", "row_keys", "stack_rows"]
 _SALT = np.uint64(0x9E3779B97F4A7C15)
 
 
-def row_keys(start: int, count: int) -> np.ndarray:
-    """Pseudo-random keys in [0, 1) of the rows ``start, …, start + count − 1``.
+def row_keys(numbers: np.ndarray) -> np.ndarray:
+    """Pseudo-random keys in [0, 1) of the rows of a stream with these numbers.
 
     A key depends on nothing but the number of its row. Whoever reads a row, in whatever block, on whatever machine,
     gives it the same key, so samples drawn by key agree between one machine and many.
 
     Examples
     --------
+    >>> import numpy as np
     >>> from krein.learning import row_keys
-    >>> bool((row_keys(0, 10)[4:] == row_keys(4, 6)).all())
+    >>> bool((row_keys(np.arange(10))[4:] == row_keys(np.arange(4, 10))).all())
     True
     """
-    key = np.arange(start + 1, start + count + 1, dtype=np.uint64) * _SALT
+    key = (np.asarray(numbers).astype(np.uint64) + np.uint64(1)) * _SALT
     # the finaliser of SplitMix64 (Steele, Lea and Flood, 2014): every input bit reaches every output bit
     key = (key ^ (key >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     key = (key ^ (key >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -46,7 +47,8 @@ class RowSample:
     >>> from krein.learning import RowSample
     >>> whole, left, right = RowSample(3), RowSample(3), RowSample(3)
     >>> X = np.arange(10.0)[:, None]
-    >>> whole.add(0, X); left.add(0, X[:7]); right.add(7, X[7:])
+    >>> number = np.arange(10)
+    >>> whole.add(number, X); left.add(number[:7], X[:7]); right.add(number[7:], X[7:])
     >>> left.merge(right)
     >>> bool((whole.columns()[0] == left.columns()[0]).all())
     True
@@ -61,16 +63,15 @@ class RowSample:
     def __len__(self) -> int:
         return min(self.limit, self._keys.size)
 
-    def add(self, start: int, *columns: Any) -> None:
-        """Offer a block whose first row is row `start` of the stream; the columns are arrays or CSR of equal length."""
-        count = columns[0].shape[0]
-        keys = row_keys(start, count)
+    def add(self, numbers: np.ndarray, *columns: Any) -> None:
+        """Offer a block of rows with their numbers in the stream; the columns are arrays or CSR of that length."""
+        keys = row_keys(numbers)
         if self._keys.size >= self.limit:
             rows = np.flatnonzero(keys < np.partition(self._keys, self.limit - 1)[self.limit - 1])
         else:
-            rows = np.arange(count)
+            rows = np.arange(keys.size)
         # fancy indexing copies: the block itself may be a view of a file or of a buffer to be used again
-        self._append(start + rows, keys[rows], [column[rows] for column in columns])
+        self._append(numbers[rows], keys[rows], [column[rows] for column in columns])
 
     def merge(self, other: RowSample) -> None:
         """Take over what another sample of the same stream has kept."""

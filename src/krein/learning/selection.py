@@ -9,7 +9,7 @@ from krein.learning.sums import CentredSums
 
 __all__ = ["default_grid", "gcv_scores", "held_out_scores", "loo_scores"]
 
-_LEAST_FREEDOM = 1e-9  # 1 − leverage below this is made of rounding, and so is the quotient by it
+_LEAST_FREEDOM = 1e-6  # 1 − leverage below this has too few digits left to divide by
 
 
 def default_grid(sums: CentredSums) -> np.ndarray:
@@ -83,7 +83,9 @@ def gcv_scores(path: RidgePath, sums: CentredSums, mu: np.ndarray) -> np.ndarray
     mu = np.atleast_1d(mu)
     shrink = path.gain / (path.values + mu[:, None])
     power = np.square(path.basis.T @ sums.cross).sum(axis=1)
-    rss = np.maximum(sums.square.sum() - (2.0 * shrink - shrink**2 * path.energy) @ power, 0.0)
+    square = sums.square.sum()
+    # a difference of nearly equal numbers where the fit is nearly perfect: below this it is rounding
+    rss = np.maximum(square - (2.0 * shrink - shrink**2 * path.energy) @ power, 1e-12 * square)
     free = 1.0 - (path.degrees_of_freedom(mu) + float(sums.intercept)) / sums.effective_rows
     scores = np.full(mu.size, np.inf)
     known = free > _LEAST_FREEDOM

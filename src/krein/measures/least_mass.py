@@ -29,7 +29,10 @@ Function = Callable[[np.ndarray], np.ndarray]
 MASS_LIMIT = 1e3  # in units of sup|k|: beyond, no number of features in reach gives a usable estimate
 _RADII = 300
 _REACH = 40.0  # largest radius in units of √d/R at tolerance 0.01; a kink at 0 needs radii growing as tolerances fall
-_ROUNDS = 3  # exchange steps that add the worst points between grid points
+_PIVOTS = 5000  # of the simplex method; programs that have a useful answer take a few hundred
+_SECONDS = 10.0  # guards against the rare program on which the solver stalls
+_WIDER = 8.0  # how much farther radii reach when the first grid is infeasible
+_ROUNDS = 6  # exchange steps that add the worst points between grid points
 
 
 def least_mass(
@@ -54,17 +57,10 @@ def least_mass(
     program = _Program.for_function(function, dim, radius, head_degree, _reach(tol, function, radius))
     solved = program.solve(tol=tol)
     if solved is None:
-        wider = _Program.for_function(function, dim, radius, head_degree, 30 * program.reach)
+        wider = _Program.for_function(function, dim, radius, head_degree, _WIDER * program.reach)
         solved = wider.solve(tol=tol)
         if solved is None:
-            best = wider.solve(price=1e-6)
-            reached = (
-                f"the best possible here is about {best.tol:.3g}" if best is not None else "not even approximately"
-            )
-            raise ValueError(
-                f"no measure on R^{dim} comes within tol={tol:.3g} of this kernel on [0, {radius:.4g}]: {reached}; use a "
-                "larger tol, a smaller radius or tol='auto'"
-            )
+            raise _out_of_reach(program, tol)
         program = wider
     if solved.mass > MASS_LIMIT * program.size:
         raise ValueError(
@@ -72,7 +68,18 @@ def least_mass(
             f"{solved.mass:.3g}, so its random features would be all noise; a kernel with a kink, a jump or an infinite "
             "slope away from 0 has no better measure. Use a smaller radius, a larger tol, or tol='auto' with n_components"
         )
+    if program.error(solved) > 2.0 * tol + 1e-9 * program.size:
+        raise _out_of_reach(program, tol)
     return program.measure(solved, sphere=sphere)
+
+
+def _out_of_reach(program: _Program, tol: float) -> ValueError:
+    best = program.solve(price=1e-3)
+    found = "" if best is None else f" (what was found comes within {program.error(best):.3g})"
+    return ValueError(
+        f"no measure on R^{program.dim} with radii in reach comes within tol={tol:.3g} of this kernel on [0, {program.radius:.4g}]"
+        f"{found}; use a larger tol, a smaller radius, or tol='auto' with n_components"
+    )
 
 
 def least_mass_for_width(
@@ -202,6 +209,10 @@ class _Program:
             sphere=sphere,
         )
 
+    def error(self, solved: _Solution) -> float:
+        """Largest error on the fine grid."""
+        return float(np.max(np.abs(self._residual(solved)[2])))
+
     def _head(self, solved: _Solution) -> Head:
         return Head(tuple(c / self.radius ** (2 * q) for q, c in enumerate(solved.coefficients)))
 
@@ -220,7 +231,9 @@ def _reach(tol: float, function: Function, radius: float) -> float:
 @lru_cache(maxsize=32)
 def _unit_grid(dim: int, reach: float, with_zero: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Distances in [0, 1], radii in units of 1/R, and Ω_d of their products: the same for every R."""
-    even = 0.5 - 0.5 * np.cos(np.pi * np.arange(120) / 119)
+    # In low dimension waves do not die out, and the grid must resolve the fastest of them all the way.
+    many = max(120, min(int(0.6 * reach * math.sqrt(dim)), 400)) if dim <= 4 else 120
+    even = 0.5 - 0.5 * np.cos(np.pi * np.arange(many) / (many - 1))
     z = np.unique(np.concatenate([even, np.geomspace(1e-4, 0.5, 50)]))
     count = int(_RADII * max(1.0, math.log(reach / 0.3) / math.log(130 / 0.3)))
     radii = math.sqrt(dim) * np.geomspace(0.3, reach, count)
@@ -257,7 +270,12 @@ def _solve(
         matrix, limit = np.block([[design, room], [-design, room]]), np.concatenate([values, -values])
         bounds.append((0.0, None))
     # The tight tolerance keeps a small ε meaningful; HiGHS' own default is 1e-7.
-    options = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+    options = {
+        "primal_feasibility_tolerance": 1e-10,
+        "dual_feasibility_tolerance": 1e-10,
+        "maxiter": _PIVOTS,
+        "time_limit": _SECONDS,
+    }
     result = linprog(cost, A_ub=matrix, b_ub=limit, bounds=bounds, method="highs-ds", options=options)
     if result.x is None or not np.isfinite(result.x).all() or result.status not in (0, 1):
         return None

@@ -11,7 +11,9 @@ from krein.kernels.rows import row_blocks
 
 __all__ = ["map_rows"]
 
-_BLOCK_BYTES = 1 << 22  # input, output and scratch of one block: enough work for a matrix product, and still in cache
+_BLOCK_BYTES = (
+    1 << 24
+)  # input, output and scratch of one block: enough work to share between threads, and little memory
 
 
 def map_rows(X: Any, width: int, fill: Callable[[Any, np.ndarray], None], *, scratch: float = 1.0) -> np.ndarray:

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import optimize
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.mixture import BayesianGaussianMixture
 
 __all__ = ["FrequencyMixture", "fit_frequency_mixture"]
 
@@ -63,6 +62,8 @@ def fit_frequency_mixture(
         Truncation of the Dirichlet process: the largest number of components.
     rng : numpy.random.Generator
     """
+    from sklearn.mixture import BayesianGaussianMixture  # late: it takes longer to import than everything else here
+
     n, dim = X.shape
     i, j = (index.ravel() for index in np.indices((n, n)))
     if i.size > _PAIRS:

@@ -27,12 +27,11 @@ class PolynomialForm:
 def polynomial_form(kernel: Kernel, method: str) -> PolynomialForm:
     r"""The form of a (multiple of a) spherical polynomial, :math:`c_0 = 1 - 2/a^2`, :math:`c_1 = 2/a^2`.
 
-        Examples
-        --------
-        >>> from krein.baselines.inner_product import InnerPolynomial
-    from krein.kernels import SphericalPolynomial
-        >>> polynomial_form(-SphericalPolynomial(a=2, p=3), "TensorSketch")
-        PolynomialForm(factor=-1.0, constant=0.5, slope=0.5, degree=3)
+    Examples
+    --------
+    >>> from krein.kernels import SphericalPolynomial
+    >>> polynomial_form(-SphericalPolynomial(a=2, p=3), "TensorSketch")
+    PolynomialForm(factor=-1.0, constant=0.5, slope=0.5, degree=3)
     """
     term = single_term(kernel)
     if term is not None and isinstance(term[1], InnerPolynomial):

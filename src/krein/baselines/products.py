@@ -11,10 +11,19 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from krein.baselines.signs import draw_signs
 
-__all__ = ["complex_products", "draw_complex_levels", "draw_levels", "monomial_variances", "project", "real_products"]
+__all__ = [
+    "complex_products",
+    "draw_complex_levels",
+    "draw_levels",
+    "monomial_variances",
+    "project",
+    "real_products",
+    "weigh_levels",
+]
 
 
 def draw_levels(
@@ -33,20 +42,36 @@ def draw_levels(
     return tuple(np.hstack(group).astype(dtype) for group in groups)
 
 
+def weigh_levels(levels: tuple[np.ndarray, ...], amplitudes: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Levels with the amplitude of each feature folded into its first projection."""
+    if not levels:
+        return levels
+    return (levels[0] * amplitudes[: levels[0].shape[1]].astype(levels[0].dtype), *levels[1:])
+
+
 def real_products(X: Any, levels: tuple[np.ndarray, ...], amplitudes: np.ndarray, out: np.ndarray) -> None:
-    """Features of some rows, written to ``out``; those of degree 0 are the amplitude itself."""
-    out[:] = amplitudes
-    for signs in levels:
-        out[:, : signs.shape[1]] *= project(X, signs)
+    """Features of some rows, written to ``out``, from weighed levels; those of degree 0 are the amplitude itself."""
+    complete = levels[0].shape[1] if levels else 0
+    out[:, complete:] = amplitudes[complete:]
+    if levels:
+        project(X, levels[0], out[:, :complete])
+    if len(levels) > 1:
+        scratch = np.empty((out.shape[0], levels[1].shape[1]), dtype=out.dtype)
+        for signs in levels[1:]:
+            count = signs.shape[1]
+            out[:, :count] *= project(X, signs, scratch[:, :count])
 
 
-def project(X: Any, weights: np.ndarray) -> np.ndarray:
+def project(X: Any, weights: np.ndarray, out: np.ndarray) -> np.ndarray:
     """``X @ weights``, where one more row of weights than X has columns belongs to a constant coordinate of 1."""
-    if weights.shape[0] == X.shape[1]:
-        return X @ weights
-    projected = X @ weights[:-1]
-    projected += weights[-1]
-    return projected
+    dim = X.shape[1]
+    if issparse(X):
+        out[:] = X @ weights[:dim]
+    else:
+        np.matmul(X, weights[:dim], out=out)
+    if weights.shape[0] > dim:
+        out += weights[dim]
+    return out
 
 
 def draw_complex_levels(
@@ -68,16 +93,19 @@ def complex_products(X: Any, levels: tuple[np.ndarray, ...], amplitude: float, o
     The real inner product of two rows is the real part of the complex one (Wacker, Ohana and Filippone 2022).
     """
     half = out.shape[1] // 2
-    real, imaginary = out[:, :half], out[:, half : 2 * half]
-    real[:], imaginary[:] = amplitude, 0.0
-    for parts in levels:
-        projected = project(X, parts)
+    project(X, levels[0], out)
+    out *= out.dtype.type(amplitude)
+    real, imaginary = out[:, :half], out[:, half:]
+    projected, turned, other = np.empty_like(out), np.empty_like(real), np.empty_like(real)
+    for parts in levels[1:]:
+        project(X, parts, projected)
         a, b = projected[:, :half], projected[:, half:]
-        turned = real * b
-        turned += imaginary * a
+        np.multiply(real, b, out=turned)
+        np.multiply(imaginary, b, out=other)
         real *= a
-        real -= imaginary * b
-        imaginary[:] = turned
+        real -= other
+        imaginary *= a
+        imaginary += turned
 
 
 def monomial_variances(X: np.ndarray, top: int) -> tuple[np.ndarray, np.ndarray]:

@@ -10,7 +10,7 @@ from krein.baselines.abilities import refuse
 from krein.baselines.allocation import DEGREE_LAWS, DegreePlan, plan_degrees
 from krein.baselines.blocks import map_rows
 from krein.baselines.inner_product import InnerPolynomial
-from krein.baselines.products import draw_levels, monomial_variances, real_products
+from krein.baselines.products import draw_levels, monomial_variances, real_products, weigh_levels
 from krein.baselines.series import MAX_DEGREE, PowerSeries, candidate_series
 from krein.baselines.signs import check_projection
 from krein.estimators.base import SignedFeatureMap, check_n_components
@@ -121,7 +121,8 @@ class RandomMaclaurin(SignedFeatureMap):
         plan, chosen = self._choose(X, kernel, series, width, sample_rng, plan_rng)
         dim = X.shape[1]
         self._linear = plan.linear_amplitude
-        self._levels = draw_levels(dim, plan.degrees, sign_rng, projection=projection, dtype=X.dtype)
+        levels = draw_levels(dim, plan.degrees, sign_rng, projection=projection, dtype=X.dtype)
+        self._levels = weigh_levels(levels, plan.amplitudes)
         self._amplitudes = plan.amplitudes
         linear = np.full(dim if plan.exact_degree == 1 else 0, 1)
         self.degrees_ = np.concatenate([linear, plan.degrees])

@@ -71,7 +71,9 @@ def candidate_series(kernel: Kernel) -> tuple[PowerSeries, ...]:
     else:
         fitted = (_least_mass(u, values, tolerance) for tolerance in _TOLERANCES)
         found = [coefficients for coefficients in fitted if coefficients is not None]
-    errors = [float(np.abs(np.polynomial.polynomial.polyval(u, c) - values).max()) for c in found]
+    fine = np.cos(np.linspace(0.0, np.pi, 4097))
+    exact = kernel.radial(np.sqrt(np.maximum(2.0 - 2.0 * fine, 0.0)))
+    errors = [float(np.abs(np.polynomial.polynomial.polyval(fine, c) - exact).max()) for c in found]
     return tuple(PowerSeries(c, error) for c, error in zip(found, errors, strict=True))
 
 

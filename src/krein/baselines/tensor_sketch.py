@@ -128,7 +128,8 @@ class _SpectrumByProduct:
         self._complex = np.result_type(dtype, np.complex64)
 
     def __call__(self, rows: Any) -> np.ndarray:
-        return np.ascontiguousarray(project(rows, self._weights)).view(self._complex)
+        out = np.empty((rows.shape[0], self._weights.shape[1]), dtype=self._weights.dtype)
+        return project(rows, self._weights, out).view(self._complex)
 
 
 class _SpectrumByTransform:

@@ -10,7 +10,7 @@ import numpy as np
 from krein.baselines.blocks import map_rows
 from krein.baselines.inner_product import InnerPolynomial
 from krein.baselines.polynomial import homogeneous_weights, polynomial_form
-from krein.baselines.products import complex_products, draw_complex_levels, draw_levels, real_products
+from krein.baselines.products import complex_products, draw_complex_levels, draw_levels, real_products, weigh_levels
 from krein.baselines.signs import check_projection
 from krein.estimators.base import SignedFeatureMap, check_n_components
 from krein.kernels import Kernel
@@ -98,7 +98,8 @@ class TensorizedRandomProjection(SignedFeatureMap):
         self._amplitude = math.sqrt(abs(form.factor) / width)  # of one real column; a complex one counts for two
         plain = draw_levels(dim, np.full(width - 2 * pairs, form.degree), plain_rng, projection=projection)
         turned = draw_complex_levels(dim, form.degree, pairs, complex_rng, projection=projection)
-        self._levels = tuple(homogeneous_weights(level, form).astype(X.dtype) for level in plain)
+        plain = tuple(homogeneous_weights(level, form).astype(X.dtype) for level in plain)
+        self._levels = weigh_levels(plain, np.full(width - 2 * pairs, self._amplitude))
         self._complex_levels = tuple(homogeneous_weights(level, form).astype(X.dtype) for level in turned)
         self.signature_ = np.full(width, math.copysign(1.0, form.factor))
 

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from scipy import linalg
-from sklearn.cluster import KMeans
 
 from krein.estimators.similarity import Similarity
 
@@ -88,6 +87,8 @@ def krein_leverage_scores(
 
 
 def _centres(similarity: Similarity, X: Any, count: int, rng: np.random.Generator) -> Any:
+    from sklearn.cluster import KMeans  # late: it takes longer to import than everything else here
+
     n = X.shape[0]
     picked = np.sort(rng.choice(n, size=min(n, max(2000, _KMEANS_ROWS * count)), replace=False))
     seed = int(rng.integers(2**31))

@@ -17,9 +17,10 @@ from krein.kernels import DeltaGaussian, Kernel
 from krein.kernels.base import positive_integer
 from krein.kernels.rows import row_blocks
 
-__all__ = ["KreinNystroem", "compress_features", "signed_root"]
+__all__ = ["KreinNystroem", "compress_features", "signed_root", "sorted_eigh"]
 
-_CUTS = {np.dtype(np.float64): (1e-6, 1e-8, 1e-10, 1e-12), np.dtype(np.float32): (1e-4, 1e-5, 1e-6)}
+_COARSE_CUTS = (1e-1, 3e-2, 1e-2, 3e-3, 1e-3, 1e-4, 1e-5, 1e-6)
+_FINE_CUTS = (1e-8, 1e-10, 1e-12)  # below the rounding of similarities in float32
 _HELD_OUT = 256
 _COMPRESSION_ROWS = 4  # per landmark
 _BLOCK_BYTES = 1 << 23
@@ -50,8 +51,8 @@ class KreinNystroem(SignedFeatureMap):
         the many landmarks with the few columns. The price per row is that of the many landmarks.
     tol : float or "auto", default="auto"
         Eigenvalues of the landmark block smaller in size than ``tol`` times the largest are dropped. Without it the
-        approximation of an indefinite matrix may have any size at all [1]_. ``"auto"`` takes the value, from a few between
-        1e-6 and 1e-12 (1e-4 and 1e-6 in float32), with the least error on held-out training rows.
+        approximation of an indefinite matrix may have any size at all [1]_. ``"auto"`` takes the value between 0.1 and
+        1e-12 (1e-6 in float32) with the least error on a sample of training rows.
     random_state : int, RandomState instance or None, default=None
 
     Attributes
@@ -141,21 +142,19 @@ class KreinNystroem(SignedFeatureMap):
             )
         landmark_rng, sample_rng = rng.spawn(2)
         landmarks = select_landmarks(similarity, X, factor * width, self.landmarks, landmark_rng)
-        square = similarity.square(landmarks, _rows_of(similarity, X, landmarks))
+        spectrum = sorted_eigh(similarity.square(landmarks, _rows_of(similarity, X, landmarks)))
         sample = _sample(X, _HELD_OUT, sample_rng)
-        self.tol_ = (
-            cuts[0] if len(cuts) == 1 else _best_cut(similarity, landmarks, square, X[sample], width, cuts, X, sample)
-        )
-        root, signature, values = signed_root(square, square.shape[0], self.tol_)
+        self.tol_ = cuts[0] if len(cuts) == 1 else _best_cut(similarity, X, sample, landmarks, spectrum, cuts)
+        root, signature, values = signed_root(*spectrum, self.tol_)
         if values.size > width:
-            rows = _sample(X, _COMPRESSION_ROWS * square.shape[0], sample_rng)
+            rows = _sample(X, _COMPRESSION_ROWS * root.shape[0], sample_rng)
             features = _blocks(similarity, X[rows], landmarks, root)
             turn, signature = compress_features(features, signature, width)
             root = root @ turn
         self.eigenvalues_ = values[:width]
         self.landmarks_ = landmarks
         self.rank_ = root.shape[1]
-        self._root = np.zeros((square.shape[0], width), dtype=X.dtype)
+        self._root = np.zeros((root.shape[0], width), dtype=X.dtype)
         self._root[:, : self.rank_] = root
         self.signature_ = np.ones(width)
         self.signature_[: self.rank_] = signature
@@ -169,16 +168,22 @@ class KreinNystroem(SignedFeatureMap):
         return tags
 
 
-def signed_root(square: np.ndarray, width: int, tol: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    r"""The map :math:`V|\Lambda|^{-1/2}` of a symmetric matrix, its signs and eigenvalues, the largest in size first.
+def sorted_eigh(square: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Eigenvalues and eigenvectors of a symmetric matrix, the largest in size first."""
+    values, vectors = linalg.eigh(square)
+    order = np.argsort(-np.abs(values), kind="stable")
+    return values[order], vectors[:, order]
+
+
+def signed_root(values: np.ndarray, vectors: np.ndarray, tol: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    r"""The map :math:`V|\Lambda|^{-1/2}` of a symmetric matrix, its signs and eigenvalues.
 
     Parameters
     ----------
-    square : ndarray of shape (n_landmarks, n_landmarks)
-    width : int
-        Keep at most so many eigenvalues.
+    values, vectors : ndarray
+        As `sorted_eigh` gives them.
     tol : float
-        Keep those larger in size than this fraction of the largest.
+        Keep the eigenvalues larger in size than this fraction of the largest.
 
     Returns
     -------
@@ -188,16 +193,17 @@ def signed_root(square: np.ndarray, width: int, tol: float) -> tuple[np.ndarray,
     Examples
     --------
     >>> import numpy as np
-    >>> root, signature, values = signed_root(np.array([[0.0, 2.0], [2.0, 0.0]]), 2, 1e-8)
+    >>> root, signature, values = signed_root(*sorted_eigh(np.array([[0.0, 2.0], [2.0, 0.0]])), 1e-8)
     >>> sorted(values.round(12).tolist())
     [-2.0, 2.0]
     """
-    values, vectors = linalg.eigh(square)
-    order = np.argsort(-np.abs(values), kind="stable")[:width]
-    values, vectors = values[order], vectors[:, order]
-    kept = np.abs(values) > tol * np.abs(values).max(initial=0.0)
-    values = values[kept]
-    return vectors[:, kept] / np.sqrt(np.abs(values)), np.where(values < 0, -1.0, 1.0), values
+    rank = _rank(values, tol)
+    kept = values[:rank]
+    return vectors[:, :rank] / np.sqrt(np.abs(kept)), np.where(kept < 0, -1.0, 1.0), kept
+
+
+def _rank(values: np.ndarray, tol: float) -> int:
+    return int(np.count_nonzero(np.abs(values) > tol * np.abs(values).max(initial=0.0)))
 
 
 def compress_features(features: np.ndarray, signature: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:
@@ -229,11 +235,10 @@ def compress_features(features: np.ndarray, signature: np.ndarray, width: int) -
 
 
 def _blocks(similarity: Similarity, X: Any, landmarks: Any, root: np.ndarray) -> np.ndarray:
-    """``k(X, landmarks) @ root``, block by block."""
-    dtype = root.dtype
-    out = np.empty((X.shape[0], root.shape[1]), dtype=dtype)
+    """``k(X, landmarks) @ root``, block by block, in the type of X; products are taken in the type of ``root``."""
+    out = np.empty((X.shape[0], root.shape[1]), dtype=X.dtype)
     for rows in row_blocks(X.shape[0], max(256, _BLOCK_BYTES // (8 * max(root.shape)))):
-        np.matmul(np.asarray(similarity.block(X[rows], landmarks), dtype=dtype), root, out=out[rows])
+        out[rows] = np.asarray(similarity.block(X[rows], landmarks), dtype=root.dtype) @ root
     return out
 
 
@@ -248,22 +253,20 @@ def _sample(X: Any, count: int, rng: np.random.Generator) -> np.ndarray:
 
 def _best_cut(
     similarity: Similarity,
-    landmarks: Any,
-    square: np.ndarray,
-    rows: Any,
-    width: int,
-    cuts: tuple[float, ...],
     X: Any,
     sample: np.ndarray,
+    landmarks: Any,
+    spectrum: tuple[np.ndarray, np.ndarray],
+    cuts: tuple[float, ...],
 ) -> float:
     """The truncation with the least error on some training rows."""
-    exact = similarity.square(similarity.landmarks(X, sample), rows)
-    block = np.asarray(similarity.block(rows, landmarks), dtype=np.float64)
+    exact = similarity.square(similarity.landmarks(X, sample), X[sample])
+    root, signature, values = signed_root(*spectrum, 0.0)
+    features = np.asarray(similarity.block(X[sample], landmarks), dtype=np.float64) @ root
     errors = []
     for cut in cuts:
-        root, signature, _ = signed_root(square, square.shape[0], cut)
-        features = block @ root
-        errors.append(float(np.linalg.norm((features * signature) @ features.T - exact)))
+        kept = features[:, : _rank(values, cut)]
+        errors.append(float(np.linalg.norm((kept * signature[: kept.shape[1]]) @ kept.T - exact)))
     # The coarsest cut that is nearly as good as the best: smaller features, more stable in rounding.
     good = np.flatnonzero(np.array(errors) <= 1.02 * min(errors) + 1e-12 * np.linalg.norm(exact))
     return cuts[int(good[0])]
@@ -273,7 +276,7 @@ def _check_tol(tol: Any, dtype: Any) -> tuple[float, ...]:
     if isinstance(tol, str):
         if tol != "auto":
             raise ValueError(f"tol must be 'auto' or a number between 0 and 1, got {tol!r}")
-        return _CUTS[np.dtype(dtype)]
+        return _COARSE_CUTS if dtype == np.float32 else _COARSE_CUTS + _FINE_CUTS
     if not isinstance(tol, Real) or isinstance(tol, bool) or not 0.0 <= float(tol) < 1.0:
         raise ValueError(f"tol must be 'auto' or a number from 0 to below 1, got {tol!r}")
     return (float(tol),)

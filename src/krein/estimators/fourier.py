@@ -172,7 +172,7 @@ class SignedFourierFeatures(SignedFeatureMap):
     def _fit(self, X: np.ndarray, kernel: Kernel, rng: np.random.Generator) -> None:
         self._check_parameters()
         rows = X[rng.permutation(X.shape[0])].astype(np.float64)
-        radius = None if self.radius == "auto" else self.radius
+        radius = None if isinstance(self.radius, str) else self.radius
         sphere, scales = self._domain()
         region = region_of(rows, sphere=sphere, normalize=scales, radius=radius)
         sampler = as_sampler(self.sampler)
@@ -269,7 +269,9 @@ class SignedFourierFeatures(SignedFeatureMap):
 
     def _outside_message(self, outside: int, total: int) -> str:
         where = (
-            "have a negative entry, and the training rows had none, so distances beyond sqrt(2) were not provided for; "
+            "do not have unit length, as all training rows did, or have negative entries, as none did; set normalize=True"
+            if self.region_.found
+            else "have a negative entry, and the training rows had none, so distances beyond sqrt(2) were not provided for; "
             "use radius=2"
             if self.region_.non_negative
             else f"lie farther from the training rows' centre than {self.region_.reach:.4g}; use a larger radius"

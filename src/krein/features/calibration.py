@@ -16,6 +16,7 @@ import numpy as np
 from scipy import linalg
 
 from krein.features.feature_map import FeatureMap
+from krein.measures import Head
 
 __all__ = ["Calibration", "calibrate", "relative_error"]
 
@@ -47,6 +48,9 @@ class Calibration:
 def calibrate(unbiased: FeatureMap, fit_rows: np.ndarray, check_rows: np.ndarray, gram: Gram) -> Calibration:
     """Refit the weights of a map on one sample of rows, the ridge chosen on another; never worse there than unbiased.
 
+    On the sphere every head column gets a weight of its own. Off it the head's columns only work together, so its
+    coefficients c_q are refitted instead.
+
     Parameters
     ----------
     unbiased : FeatureMap
@@ -59,19 +63,24 @@ def calibrate(unbiased: FeatureMap, fit_rows: np.ndarray, check_rows: np.ndarray
     exact = gram(check_rows)
     best = Calibration(unbiased, np.inf, relative_error(unbiased, check_rows, exact))
     system = _NormalEquations.of(unbiased, fit_rows, gram(fit_rows))
-    base = _base_map(unbiased)
-    columns = base.columns(check_rows)
     for ridge in RIDGES:
         weights = system.solve(ridge)
         if weights is None:
             break
-        spread = system.spread(weights)
-        error = _relative((columns * spread) @ columns.T, exact)
+        candidate = _with_weights(unbiased, weights)
+        error = relative_error(candidate, check_rows, exact)
         if error < best.error:
-            h = unbiased.basis.n_columns
-            chosen = replace(unbiased, head_weights=weights[:h], wave_weights=weights[h:])
-            best = Calibration(chosen, ridge, error)
+            best = Calibration(candidate, ridge, error)
     return best
+
+
+def _with_weights(unbiased: FeatureMap, weights: np.ndarray) -> FeatureMap:
+    s = len(unbiased.frequencies)
+    head, waves = weights[: weights.size - s], weights[weights.size - s :]
+    if unbiased.basis.sphere:
+        return replace(unbiased, head_weights=head, wave_weights=waves)
+    basis = unbiased.basis.with_head(Head(tuple(head)))
+    return replace(unbiased, basis=basis, head_weights=basis.weights, wave_weights=waves)
 
 
 def relative_error(feature_map: FeatureMap, rows: np.ndarray, exact: np.ndarray) -> float:
@@ -86,31 +95,32 @@ def _relative(estimate: np.ndarray, exact: np.ndarray) -> float:
     return float(np.linalg.norm(estimate - exact)) / (size if size > 0 else 1.0)
 
 
-def _base_map(unbiased: FeatureMap) -> FeatureMap:
-    """The same columns with weight one."""
-    return replace(
-        unbiased,
-        head_weights=np.ones(unbiased.basis.n_columns),
-        wave_weights=np.ones(len(unbiased.frequencies)),
-        padding=0,
-    )
-
-
 @dataclass(frozen=True, eq=False)
 class _NormalEquations:
     matrix: np.ndarray
     target: np.ndarray
     prior: np.ndarray
-    n_head: int
 
     @classmethod
     def of(cls, unbiased: FeatureMap, rows: np.ndarray, exact: np.ndarray) -> _NormalEquations:
-        columns = _base_map(unbiased).columns(rows)
-        h, s = unbiased.basis.n_columns, len(unbiased.frequencies)
-        squares = np.square(columns.T @ columns)
-        linear = np.einsum("ij,ij->j", columns, exact @ columns)
-        prior = np.concatenate([unbiased.head_weights, unbiased.wave_weights])
-        return cls(_fold(_fold(squares, h, s).T, h, s), _fold(linear[:, None], h, s)[:, 0], prior, h)
+        s, basis = len(unbiased.frequencies), unbiased.basis
+        base = replace(unbiased, head_weights=np.ones(basis.n_columns), wave_weights=np.ones(s), padding=0)
+        columns = base.columns(rows)
+        if basis.sphere:
+            h = basis.n_columns
+            squares = np.square(columns.T @ columns)
+            linear = np.einsum("ij,ij->j", columns, exact @ columns)
+            prior = np.concatenate([unbiased.head_weights, unbiased.wave_weights])
+            return cls(_fold(_fold(squares, h, s).T, h, s), _fold(linear[:, None], h, s)[:, 0], prior)
+        waves = columns[:, basis.n_columns :]
+        powers = _distance_powers(rows, basis.degree)
+        h = len(powers)
+        inner = _fold(_fold(np.square(waves.T @ waves), 0, s).T, 0, s)
+        mixed = np.stack([*(_quadratic(waves, power, s) for power in powers), _quadratic(waves, exact, s)])
+        heads = np.array([[float(np.vdot(a, b)) for b in powers] for a in powers]).reshape(h, h)
+        matrix = np.block([[heads, mixed[:h]], [mixed[:h].T, inner]])
+        target = np.concatenate([[float(np.vdot(power, exact)) for power in powers], mixed[h]])
+        return cls(matrix, target, np.concatenate([basis.coefficients, unbiased.wave_weights]))
 
     def solve(self, ridge: float) -> np.ndarray | None:
         diagonal = np.maximum(np.diagonal(self.matrix), 1e-12 * float(np.max(np.diagonal(self.matrix))))
@@ -124,10 +134,20 @@ class _NormalEquations:
             return None
         return self.prior + scale * step
 
-    def spread(self, weights: np.ndarray) -> np.ndarray:
-        """Weights of the groups, one per column."""
-        waves = weights[self.n_head :]
-        return np.concatenate([weights[: self.n_head], waves, waves])
+
+def _distance_powers(rows: np.ndarray, degree: int) -> list[np.ndarray]:
+    """The matrices z^{2q}, q = 0 … degree, of all pairs."""
+    if degree < 0:
+        return []
+    centred = rows - rows.mean(axis=0)
+    squares = np.einsum("ij,ij->i", centred, centred)
+    distance = np.maximum(squares[:, None] + squares - 2 * (centred @ centred.T), 0.0)
+    return [distance**q for q in range(degree + 1)]
+
+
+def _quadratic(waves: np.ndarray, matrix: np.ndarray, s: int) -> np.ndarray:
+    """⟨matrix, b_cb_cᵀ⟩ for each frequency."""
+    return _fold(np.einsum("ij,ij->j", waves, matrix @ waves)[:, None], 0, s)[:, 0]
 
 
 def _fold(matrix: np.ndarray, h: int, s: int) -> np.ndarray:

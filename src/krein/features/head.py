@@ -35,6 +35,8 @@ class HeadBasis:
         Unit of squared length, so that powers of a stay of order one.
     radial_mix, linear_mix : ndarray of shape (k, k)
     weights : ndarray of shape (n_columns,)
+    coefficients : tuple of float
+        The head's c_q.
     """
 
     degree: int
@@ -45,6 +47,11 @@ class HeadBasis:
     radial_mix: np.ndarray
     linear_mix: np.ndarray
     weights: np.ndarray
+    coefficients: tuple[float, ...]
+
+    def with_head(self, head: Head) -> HeadBasis:
+        """The basis of another head of the same degree, on the same region."""
+        return head_basis(head, self.dim, sphere=self.sphere, center=self.center, scale=self.scale)
 
     @property
     def n_columns(self) -> int:
@@ -116,7 +123,7 @@ def head_basis(
     center = np.zeros(dim) if sphere or center is None else np.array(center, dtype=np.float64)
     empty = np.empty((0, 0))
     if head.degree < 0:
-        return HeadBasis(-1, dim, sphere, center, scale, empty, empty, np.empty(0))
+        return HeadBasis(-1, dim, sphere, center, scale, empty, empty, np.empty(0), ())
     if sphere:
         radial, linear = np.array([[c[0] + 2 * c[1] + 4 * c[2]]]), np.array([[-2 * c[1] - 8 * c[2]]])
     else:
@@ -133,4 +140,6 @@ def head_basis(
     if head.degree >= 2:
         i, j = np.triu_indices(dim)
         weights.append(np.where(i == j, 4.0, 8.0) * c[2])
-    return HeadBasis(head.degree, dim, sphere, center, scale, radial_mix, linear_mix, np.concatenate(weights))
+    return HeadBasis(
+        head.degree, dim, sphere, center, scale, radial_mix, linear_mix, np.concatenate(weights), head.coefficients
+    )

@@ -27,6 +27,8 @@ class Region:
         Rows are unit vectors.
     normalize : bool
         Rows are brought to unit length here.
+    found : bool
+        The training rows happened to be unit vectors, though neither kernel nor user asked for them: others only warn.
     radius : float
         Largest distance between two rows.
     non_negative : bool
@@ -41,6 +43,7 @@ class Region:
 
     sphere: bool
     normalize: bool
+    found: bool
     radius: float
     non_negative: bool
     center: np.ndarray
@@ -49,10 +52,16 @@ class Region:
 
     def place(self, X: Any, *, name: str = "X", first: int = 0) -> Any:
         """Rows as points of the region, of unit length on the sphere."""
-        return unit_rows(X, normalize=self.normalize, name=name, first=first) if self.sphere else X
+        if not self.sphere or self.found:
+            return X
+        return unit_rows(X, normalize=self.normalize, name=name, first=first)
 
     def outside(self, X: Any) -> int:
         """How many placed rows lie where the features were not built for."""
+        if self.found:
+            off = np.abs(row_norms(X) - 1.0) > 1e-3
+            if off.any():
+                return int(np.count_nonzero(off))
         if self.non_negative:
             lowest = X.min(axis=1) if not sp.issparse(X) else X.min(axis=1).toarray().ravel()
             return int(np.count_nonzero(lowest < -1e-6))
@@ -74,6 +83,8 @@ def region_of(rows: np.ndarray, *, sphere: bool, normalize: bool, radius: float 
     radius : float or None
         None: 2 on the sphere, √2 there if no entry is negative, else the diameter of the rows with a margin of 10 %.
     """
+    found = not sphere and bool(np.all(np.abs(row_norms(rows) - 1.0) < 1e-5)) and (radius is None or radius <= 2.0)
+    sphere = sphere or found
     center = rows.mean(axis=0, dtype=np.float64)
     distance = row_norms(rows - center.astype(rows.dtype))
     scale = float(np.mean(distance**2)) or 1.0
@@ -83,12 +94,12 @@ def region_of(rows: np.ndarray, *, sphere: bool, normalize: bool, radius: float 
         if radius is None:
             radius = math.sqrt(2.0) if positive and rows.shape[1] > 1 else 2.0
         relies = positive and radius < 2.0 and radius >= math.sqrt(2.0) * (1 - 1e-9)
-        return Region(True, normalize, radius, relies, np.zeros(rows.shape[1]), math.inf, 1.0)
+        return Region(True, normalize, found, radius, relies, np.zeros(rows.shape[1]), math.inf, 1.0)
     if radius is None:
         radius = _MARGIN * _diameter(rows)
         radius = radius if radius > 0 else 1.0  # a single point: any radius will do
-        return Region(False, False, radius, False, center, _MARGIN * farthest or math.inf, scale)
-    return Region(False, False, radius, False, center, max(radius, farthest), scale)
+        return Region(False, False, False, radius, False, center, _MARGIN * farthest or math.inf, scale)
+    return Region(False, False, False, radius, False, center, max(radius, farthest), scale)
 
 
 def _diameter(rows: np.ndarray) -> float:

@@ -21,7 +21,6 @@ version = release = krein.__version__
 extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.doctest",
     "sphinx.ext.viewcode",
     "numpydoc",
     "sphinx_gallery.gen_gallery",
@@ -53,8 +52,6 @@ autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 add_module_names = False
-
-doctest_global_setup = "import numpy as np; import krein"
 
 sphinx_gallery_conf = {
     "examples_dirs": "examples",

@@ -5,6 +5,8 @@ from __future__ import annotations
 import doctest
 import importlib
 import inspect
+import math
+import re
 from pathlib import Path
 
 import pytest
@@ -15,11 +17,35 @@ PAGES = sorted(DOCS.glob("guide/*.rst"))
 pytestmark = pytest.mark.skipif(not PAGES, reason="the user guide is not part of this installation")
 
 
+class Tolerant(doctest.OutputChecker):
+    """Numbers with a decimal point may differ by a fifth: they come from linear programs and random draws."""
+
+    NUMBER = re.compile(r"[-−]?\d+\.\d+(?:e[-+]?\d+)?|\d+e[-+]?\d+")
+
+    def check_output(self, want, got, optionflags):
+        if super().check_output(want, got, optionflags):
+            return True
+        pairs = [list(map(float, self.NUMBER.findall(text.replace("−", "-")))) for text in (want, got)]
+        if len(pairs[0]) != len(pairs[1]):
+            return False
+        close = all(math.isclose(a, b, rel_tol=0.2, abs_tol=2e-4) for a, b in zip(*pairs, strict=True))
+        return close and super().check_output(self.NUMBER.sub("#", want), self.NUMBER.sub("#", got), optionflags)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
-def test_guide(page):
+def test_guide(page, capsys):
     flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
-    result = doctest.testfile(str(page), module_relative=False, optionflags=flags, encoding="utf-8")
-    assert result.failed == 0
+    runner = doctest.DocTestRunner(checker=Tolerant(), optionflags=flags, verbose=False)
+    text = page.read_text(encoding="utf-8")
+    runner.run(doctest.DocTestParser().get_doctest(text, {}, page.stem, str(page), 0))
+    assert runner.failures == 0, capsys.readouterr().out
+
+
+def test_the_tolerance_sees_a_wrong_number():
+    check = Tolerant().check_output
+    assert check("mass 0.55, 16 columns\n", "mass 0.57, 16 columns\n", 0)
+    assert not check("mass 0.55, 16 columns\n", "mass 0.75, 16 columns\n", 0)
+    assert not check("mass 0.55, 16 columns\n", "mass 0.55, 17 columns\n", 0)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)

@@ -128,7 +128,7 @@ class Matern(_EuclideanKernel):
             return (1 + x) * np.exp(-x)
         if self.nu == 2.5:
             return (1 + x + x * x / 3) * np.exp(-x)
-        nu, positive = self.nu, np.where(x > 0.0, x, 1.0)
+        nu, positive = self.nu, np.where(x > 0.0, np.maximum(x, 1e-300), 1.0)
         log = (1 - nu) * math.log(2) - special.gammaln(nu) + nu * np.log(positive) + log_kv(nu, positive)
         return np.where(x > 0.0, np.minimum(np.exp(log), 1.0), 1.0)
 

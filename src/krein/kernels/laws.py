@@ -82,7 +82,7 @@ class StudentLaw(RadiusLaw):
         """x and 1 − x, each to full relative accuracy."""
         ratio = (np.asarray(r, dtype=np.float64) * self.scale) ** 2 / (2 * self.nu)
         rest = 1.0 / (1.0 + ratio)
-        return np.where(ratio < 1.0, ratio * rest, 1.0 - rest), rest
+        return np.where(ratio < 1.0, np.minimum(ratio, 1.0) * rest, 1.0 - rest), rest
 
     def pdf(self, r: np.ndarray) -> np.ndarray:
         r = np.asarray(r, dtype=np.float64)
@@ -129,15 +129,15 @@ class VarianceGammaLaw(RadiusLaw):
 
     def pdf(self, r: np.ndarray) -> np.ndarray:
         mu = self.dim / 2
-        x = np.maximum(np.asarray(r, dtype=np.float64) * self.scale, 1e-300)
+        x = np.clip(np.asarray(r, dtype=np.float64) * self.scale, 1e-300, 1e6)  # beyond, all is 0
         log = (1 - mu) * math.log(2) - special.gammaln(mu) + mu * np.log(x) + log_kv(abs(mu - 1), x)
         return self.scale * np.exp(log)
 
     def sf(self, r: np.ndarray) -> np.ndarray:
         mu = self.dim / 2
-        x = np.maximum(np.asarray(r, dtype=np.float64) * self.scale, 1e-300)
+        x = np.clip(np.asarray(r, dtype=np.float64) * self.scale, 1e-300, 1e6)  # beyond, all is 0
         log = (1 - mu) * math.log(2) - special.gammaln(mu) + mu * np.log(x) + log_kv(mu, x)
-        return np.minimum(np.exp(log), 1.0)
+        return np.where(np.asarray(r) > 0.0, np.minimum(np.exp(log), 1.0), 1.0)
 
     def cdf(self, r: np.ndarray) -> np.ndarray:
         return 1.0 - self.sf(r)

@@ -75,8 +75,10 @@ def row_norms(X: Any) -> np.ndarray:
     for part in row_blocks(extreme.size, _rows_per_block(X)):
         block = dense_block(X, extreme[part])
         largest = np.abs(block).max(axis=1, initial=0.0)
-        block = block / np.where(largest > 0.0, largest, 1.0)[:, None]
-        norms[extreme[part]] = largest * np.sqrt(np.einsum("ij,ij->i", block, block))
+        norms[extreme[part]] = 0.0
+        some = np.flatnonzero(largest)
+        block = block[some] / largest[some, None]
+        norms[extreme[part][some]] = largest[some] * np.sqrt(np.einsum("ij,ij->i", block, block))
     return norms
 
 

@@ -1,0 +1,64 @@
+"""What tests share: tolerances derived from probability, and references computed another way."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import mpmath as mp
+import numpy as np
+
+__all__ = ["bernstein_tolerance", "frozen", "hoeffding_tolerance", "omega_reference", "unit_vectors"]
+
+
+def hoeffding_tolerance(
+    masses: Sequence[float], counts: Sequence[int], *, n_checks: int, false_fail: float = 1e-6
+) -> float:
+    """Bound holding for n_checks averages of ±m·cos, jointly, except with probability false_fail."""
+    spread = sum(m * m / n for m, n in zip(masses, counts, strict=True))
+    return math.sqrt(2.0 * spread * math.log(2 * n_checks / false_fail))
+
+
+def bernstein_tolerance(variance: float, bound: float, count: int, *, n_checks: int, false_fail: float = 1e-6) -> float:
+    """Bound on the error of a mean of `count` draws of the given variance that stay within `bound` of their mean."""
+    log = math.log(2 * n_checks / false_fail)
+    return math.sqrt(2 * variance * log / count) + 2 * bound * log / (3 * count)
+
+
+def frozen(array: np.ndarray) -> np.ndarray:
+    """The same array, read-only, as shared arrays should be."""
+    array.setflags(write=False)
+    return array
+
+
+def unit_vectors(rng: np.random.Generator, n: int, dim: int) -> np.ndarray:
+    """Uniform on the sphere."""
+    X = rng.standard_normal((n, dim))
+    return X / np.linalg.norm(X, axis=1, keepdims=True)
+
+
+def omega_reference(dim: int, t: float) -> float:
+    """Ω_d(t) from its power series with as many digits as cancel, or from Hankel's expansion where t is large."""
+    nu = mp.mpf(dim) / 2 - 1
+    if t <= 1000:
+        with mp.workdps(int(0.45 * t) + 40):
+            x, term, total, k = -(mp.mpf(t) ** 2) / 4, mp.mpf(1), mp.mpf(1), 0
+            while abs(term) > mp.mpf(10) ** -25 or k < t / 2:
+                k += 1
+                term *= x / (k * (k + nu))
+                total += term
+            return float(total)
+    if nu > 2 * t**0.5:  # |Ω_d(t)| ≤ Γ(d/2)(2/t)^{d/2−1} is far below any tolerance here
+        assert mp.log10(mp.gamma(nu + 1)) + nu * mp.log10(2 / mp.mpf(t)) < -30
+        return 0.0
+    with mp.workdps(60 + int(0.45 * float(nu) ** 2 / t)):
+        big, k, term = mp.mpf(t), 0, mp.mpf(1)
+        even, odd = mp.mpf(0), mp.mpf(0)
+        while abs(term) > mp.mpf(10) ** -40:
+            sign = (-1) ** (k // 2)
+            even, odd = (even + sign * term, odd) if k % 2 == 0 else (even, odd + sign * term)
+            k += 1
+            term *= (4 * nu * nu - (2 * k - 1) ** 2) / (8 * k * big)
+        phase = big - nu * mp.pi / 2 - mp.pi / 4
+        wave = mp.sqrt(2 / (mp.pi * big)) * (mp.cos(phase) * even - mp.sin(phase) * odd)
+        return float(mp.gamma(nu + 1) * (2 / big) ** nu * wave)

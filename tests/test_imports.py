@@ -1,0 +1,134 @@
+"""Imports go one way along the rooms of DESIGN.md, and what is optional is imported where it is used."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import krein
+
+SOURCE = Path(krein.__file__).parent
+ROOMS = [
+    *("kernels", "measures", "sampling", "features", "learning"),
+    *("estimators", "baselines", "datasets", "plotting", "experiments"),
+    *("tables", "learn_commands", "cli"),  # files in, models out: the command line's own modules
+]
+BELOW_ESTIMATORS = set(ROOMS[:5])
+OPTIONAL = {"dask", "distributed", "pooch", "matplotlib", "rich", "typer", "pandas", "pyarrow", "numba"}
+# A module that is about one package may import it at its top: the hot loop is numba, the command line is typer and rich.
+AT_HOME = {"features": {"numba"}, "cli": {"typer", "rich"}}
+FILES = sorted(path for path in SOURCE.rglob("*.py"))
+
+
+def room_of(path: Path) -> str:
+    """The folder below krein, or the module's name; the package's own __init__ is no room."""
+    first = path.relative_to(SOURCE).parts[0]
+    return first.removesuffix(".py")
+
+
+def imports(path: Path, *, top_level: bool = False) -> Iterator[tuple[int, str]]:
+    """Line and dotted name of what a file imports; `if TYPE_CHECKING` blocks are for the reader only."""
+    tree = ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+    nodes = list(_top_level(tree)) if top_level else list(ast.walk(tree))
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            if node.level:
+                base = (path.parent if node.level == 1 else path.parents[node.level - 1]).relative_to(SOURCE.parent)
+                name = ".".join([*base.parts, *([node.module] if node.module else [])])
+            else:
+                name = node.module or ""
+            yield node.lineno, name
+            yield from ((node.lineno, f"{name}.{alias.name}") for alias in node.names)
+
+
+def _top_level(tree: ast.Module) -> Iterator[ast.AST]:
+    """Statements that run on import, those in if and try included, functions left out."""
+    todo: list[ast.AST] = list(tree.body)
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
+            todo.extend(node.orelse)
+            continue
+        yield node
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            todo.extend(ast.iter_child_nodes(node))
+
+
+def rooms_imported(path: Path) -> Iterator[tuple[int, str]]:
+    for line, name in imports(path):
+        parts = name.split(".")
+        if parts[0] == "krein" and len(parts) > 1 and parts[1] in ROOMS:
+            yield line, parts[1]
+
+
+def where(path: Path) -> str:
+    return str(path.relative_to(SOURCE.parent))
+
+
+@pytest.mark.parametrize("path", FILES, ids=where)
+def test_no_import_against_the_arrow(path: Path) -> None:
+    room = room_of(path)
+    if room not in ROOMS:  # krein/__init__.py and what stands beside it serve all rooms
+        return
+    allowed = set(ROOMS[: ROOMS.index(room) + 1])
+    if room == "measures":
+        allowed.discard("kernels")
+    against = sorted({(line, other) for line, other in rooms_imported(path) if other not in allowed})
+    assert not against, f"{where(path)} imports against the arrow: {against}"
+
+
+@pytest.mark.parametrize("path", [p for p in FILES if room_of(p) in BELOW_ESTIMATORS], ids=where)
+def test_nothing_below_estimators_knows_scikit_learn(path: Path) -> None:
+    found = [(line, name) for line, name in imports(path) if name.split(".")[0] == "sklearn"]
+    assert not found
+
+
+@pytest.mark.parametrize("path", FILES, ids=where)
+def test_optional_packages_are_imported_where_used(path: Path) -> None:
+    home = AT_HOME.get(room_of(path), set())
+    found = [
+        (line, name)
+        for line, name in imports(path, top_level=True)
+        if name.split(".")[0] in OPTIONAL - home and not name.startswith("krein")
+    ]
+    assert not found
+
+
+def test_the_walk_sees_what_it_should(tmp_path: Path) -> None:
+    """The checks above would pass on an empty list; show that imports in every position are found."""
+    file = tmp_path / "some.py"
+    file.write_text(
+        "import numba\nfrom krein.cli import main\nfrom krein import baselines\n"
+        "try:\n    import dask.array\nexcept ImportError:\n    pass\n"
+        "def f():\n    import pandas\n"
+        "class A:\n    import rich\n"
+    )
+    everything = {name for _, name in imports(file)}
+    assert {"numba", "krein.cli", "krein.baselines", "dask.array", "pandas", "rich"} <= everything
+    top = {name for _, name in imports(file, top_level=True)}
+    assert {"numba", "dask.array", "rich"} <= top
+    assert "pandas" not in top
+    assert {room for _, room in rooms_imported(file)} == {"cli", "baselines"}
+
+
+def test_every_folder_is_a_known_room() -> None:
+    folders = {path.name for path in SOURCE.iterdir() if path.is_dir() and (path / "__init__.py").exists()}
+    assert folders <= set(ROOMS)
+
+
+def test_import_krein_is_light() -> None:
+    """Beyond what scikit-learn pulls in itself (pandas, in some versions)."""
+    heavy = ["numba", "dask", "matplotlib", "pandas", "pyarrow", "pooch", "rich", "typer"]
+    code = (
+        "import sys, sklearn.base, sklearn.utils.validation; before = set(sys.modules); import krein; "
+        f"print(sorted(set({heavy!r}) & (set(sys.modules) - before)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
+    assert done.stdout.strip() == "[]"

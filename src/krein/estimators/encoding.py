@@ -48,8 +48,8 @@ class Encoder:
         if isinstance(value, dict):
             pairs = [[self.encode(k, path), self.encode(v, f"{path}[{k!r}]")] for k, v in value.items()]
             return {_TAG: "dict", "items": pairs}
-        if isinstance(value, Kernel):
-            return _encode_kernel(value, path)
+        if isinstance(value, Kernel) and _reads_back(value):
+            return {_TAG: "kernel", "text": repr(value)}
         if sp.issparse(value):
             csr: Any = sp.csr_array(value)
             parts = {name: self._array(getattr(csr, name)) for name in ("data", "indices", "indptr")}
@@ -70,7 +70,16 @@ class Encoder:
             return {_TAG: "estimator", "class": name, "state": self._encode_state(state, path)}
         if ours and dataclasses.is_dataclass(value):
             state = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+            if isinstance(value, Kernel) and any(
+                callable(item) and not isinstance(item, Kernel) for item in state.values()
+            ):
+                raise EncodingError(
+                    f"{path} is {value!r}, a kernel that cannot be stored because it holds a function, and so neither can "
+                    "the model; use a named kernel of krein.kernels"
+                )
             return {_TAG: "dataclass", "class": name, "state": self._encode_state(state, path)}
+        if ours and not isinstance(value, type) and not callable(value):
+            return {_TAG: "object", "class": name, "state": self._encode_state(vars(value), path)}
         raise EncodingError(
             f"{path} is a {kind.__module__}.{kind.__qualname__}, which cannot be stored: a model file holds arrays, plain "
             "values and objects of krein, so that reading it runs no foreign code"
@@ -136,7 +145,7 @@ class Decoder:
             array = np.empty(tree["shape"], dtype=object)
             array.reshape(-1)[:] = [self.decode(item) for item in tree["items"]]
             return array
-        if kind in ("estimator", "dataclass"):
+        if kind in ("estimator", "dataclass", "object"):
             return self._decode_object(kind, tree)
         raise EncodingError(f"unknown kind of value {kind!r}")
 
@@ -152,18 +161,11 @@ class Decoder:
         return value
 
 
-def _encode_kernel(kernel: Kernel, path: str) -> Any:
-    text = repr(kernel)
+def _reads_back(kernel: Kernel) -> bool:
     try:
-        same = parse_kernel(text) == kernel
+        return parse_kernel(repr(kernel)) == kernel
     except (ValueError, TypeError):
-        same = False
-    if not same:
-        raise EncodingError(
-            f"{path} is {text}, a kernel that cannot be written down as text (it holds a function), so the model cannot "
-            "be saved; use a named kernel of krein.kernels"
-        )
-    return {_TAG: "kernel", "text": text}
+        return False
 
 
 def _own_class(name: str) -> type:

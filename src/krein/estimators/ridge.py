@@ -155,7 +155,8 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeBase):
 
     .. math:: \hat y(x) = \arg\max_c\ z(x)^\top w_c + b_c
 
-    Parameters are those of `KreinRidge`; λ is chosen by the squared error of the ±1 targets.
+    Parameters are those of `KreinRidge`. With ``selection="loo"`` λ is chosen by the rate of wrong classes, squared error
+    deciding between equals; the other two criteria know the squared error only.
 
     Parameters
     ----------

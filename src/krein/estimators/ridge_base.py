@@ -25,7 +25,7 @@ from krein.estimators.streaming import (
     float_block,
     transform_block,
 )
-from krein.estimators.targets import Targets
+from krein.estimators.targets import Labels, Targets
 from krein.learning.ledger import RidgeLedger
 from krein.learning.rows import RowSample
 
@@ -225,7 +225,8 @@ class RidgeBase(SavableMixin, BaseEstimator, ABC):
         kept = None
         if ledger.kept is not None and (candidates is None or len(candidates) > 1):
             X, codes, weight = ledger.kept.columns()
-            kept = KeptRows(transform_block(self.features_, X), self._targets.expand(codes), weight)
+            Z, Y = transform_block(self.features_, X), self._targets.expand(codes)
+            kept = KeptRows(Z, Y, weight, codes if isinstance(self._targets, Labels) else None)
         solution = solve_ridge(
             ledger,
             self.features_.signature_,

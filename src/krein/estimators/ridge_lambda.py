@@ -32,11 +32,12 @@ _SELECTIONS = ("loo", "validation", "gcv")
 
 @dataclass(frozen=True, eq=False)
 class KeptRows:
-    """Rows to leave out one by one: features, target columns, weights."""
+    """Rows to leave out one by one: features, target columns, weights, and for labels the column of each row's class."""
 
     Z: np.ndarray
     Y: np.ndarray
     weight: np.ndarray
+    classes: np.ndarray | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +134,7 @@ def solve_ridge(
             solutions = [path.coefficients(trained.cross, m) for m in mu]
             scores[rows] = held_out_scores(solutions, trained, held)
         elif kept is not None:
-            scores[rows] = loo_scores(path, trained, mu, kept.Z, kept.Y, kept.weight)
+            scores[rows] = loo_scores(path, trained, mu, kept.Z, kept.Y, kept.weight, kept.classes)
         scores[rows[[path.clearance(m) < NEARLY_SINGULAR for m in mu]]] = np.inf
         best = best_candidate(candidates[:, 0], scores)
         best_path = path if best in rows else best_path

@@ -29,8 +29,9 @@ def loo_scores(
     Z: np.ndarray,
     Y: np.ndarray,
     weight: np.ndarray | None = None,
+    classes: np.ndarray | None = None,
 ) -> np.ndarray:
-    r"""Mean squared leave-one-out error for each μ, in closed form.
+    r"""Leave-one-out error for each μ, in closed form: mean squared, or rate of wrong classes.
 
     .. math:: y_i - \hat y_i^{(-i)} = \frac{y_i - \hat y_i}{1 - h_i}, \qquad
               h_i = \frac{1}{W} + (z_i - \bar z)^\top (G + \mu R)^{-1} (z_i - \bar z)
@@ -47,6 +48,9 @@ def loo_scores(
     Y : ndarray of shape (n_rows, n_targets)
     weight : ndarray of shape (n_rows,), default=None
         Where all weights in the sums are whole numbers, one of the copies of a row is left out, else the whole row.
+    classes : ndarray of shape (n_rows,), default=None
+        The column of Y that is each row's class. Then the score is the share of rows whose largest value is another
+        column, plus a hundredth of the squared error relative to that of a constant, which decides between equals.
 
     Returns
     -------
@@ -60,10 +64,10 @@ def loo_scores(
     cross = path.basis.T @ sums.cross
     mu = np.atleast_1d(mu)
     shrink = path.gain / (path.values + mu[:, None])
-    squared = np.square(inside)
-    leverage = squared @ shrink.T
-    del squared
+    leverage = np.square(inside) @ shrink.T
     scores = np.empty(mu.size)
+    total = float(weight.sum())
+    constant = max(float(sums.square.sum()) / sums.weight, np.finfo(np.float64).tiny)
     for i in range(mu.size):
         free = 1.0 - left_out * (leverage[:, i] + (1.0 / sums.weight if sums.intercept else 0.0))
         # with Kreĭn regularisation a leverage may pass 1 and even turn round: only its distance from 1 matters
@@ -71,7 +75,12 @@ def loo_scores(
             scores[i] = np.inf
             continue
         residual = (target - inside @ (shrink[i][:, None] * cross)) / free[:, None]
-        scores[i] = float(weight @ np.square(residual).sum(axis=1)) / float(weight.sum())
+        squared = float(weight @ np.square(residual).sum(axis=1)) / total
+        if classes is None:
+            scores[i] = squared
+        else:
+            wrong = (Y - residual).argmax(axis=1) != classes
+            scores[i] = float(weight @ wrong) / total + 0.01 * squared / constant
     return scores
 
 

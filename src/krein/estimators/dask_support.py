@@ -13,7 +13,7 @@ import numpy as np
 from krein.learning.ledger import RidgeLedger
 from krein.learning.rows import row_keys
 
-__all__ = ["DaskRows", "is_dask", "map_rows", "transform"]
+__all__ = ["DaskRows", "head_row", "is_dask", "map_rows", "transform"]
 
 _FAN_IN = 4  # ledgers merged at a time: a worker holds at most this many D × D matrices beside its own
 _FIRST_ROWS = 1024
@@ -55,7 +55,7 @@ class DaskRows:
     def of(cls, X: Any, y: Any = None, weight: Any = None) -> DaskRows:
         """Align the three; the lengths of unknown blocks are computed first, in one pass over the rows of X."""
         _import_dask()
-        head = _head(X)
+        head = head_row(X)
         X = _as_array(X)
         if np.isnan(X.shape[0]):
             X = X.compute_chunk_sizes()
@@ -185,7 +185,8 @@ def _as_array(X: Any) -> Any:
     return X.to_dask_array()
 
 
-def _head(X: Any) -> Any:
+def head_row(X: Any) -> Any:
+    """A made-up row with the number and names of the columns of X, for the checks of scikit-learn."""
     da = _import_dask().array
     if isinstance(X, da.Array):
         return np.zeros((1, *X.shape[1:]))

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, check_scalar, validate_data
 
-from krein.estimators.dask_support import DaskRows, is_dask, map_rows
+from krein.estimators.dask_support import DaskRows, head_row, is_dask, map_rows
 from krein.estimators.persistence import SavableMixin
 from krein.estimators.streaming import (
     FEATURE_ROWS,
@@ -137,6 +137,7 @@ class KreinPCA(SavableMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         check_is_fitted(self, "components_")
         model = LinearMap(self.features_, self.components_, -self.components_ @ self.mean_)
         if is_dask(X):
+            self._check(head_row(X), first=False)
             return map_rows(model, X, width=self.components_.shape[0])
         X = self._check(X, first=False)
         return model(X).astype(X.dtype if X.dtype == np.float32 else np.float64, copy=False)

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_array, check_is_fitted, check_scalar, validate_data
 
-from krein.estimators.dask_support import DaskRows, is_dask, map_rows
+from krein.estimators.dask_support import DaskRows, head_row, is_dask, map_rows
 from krein.estimators.persistence import SavableMixin
 from krein.estimators.ridge_lambda import KeptRows, RidgeSolution, check_lam, solve_ridge
 from krein.estimators.streaming import (
@@ -251,6 +251,7 @@ class RidgeBase(SavableMixin, BaseEstimator, ABC):
         coef = np.atleast_2d(self.coef_)
         model = LinearMap(self.features_, coef, np.atleast_1d(self.intercept_))
         if is_dask(X):
+            self._check_names(head_row(X), first=False)
             return map_rows(model, X, width=coef.shape[0])
         return model(self._check_names(X, first=False))
 

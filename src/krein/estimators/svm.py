@@ -15,7 +15,7 @@ from sklearn.svm import LinearSVC
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from krein.estimators.dask_support import is_dask, map_rows
+from krein.estimators.dask_support import head_row, is_dask, map_rows
 from krein.estimators.persistence import SavableMixin
 from krein.estimators.streaming import (
     LinearMap,
@@ -166,9 +166,15 @@ class KreinSVC(SavableMixin, ClassifierMixin, BaseEstimator):
     def _values(self, X: Any) -> Any:
         check_is_fitted(self, "coef_")
         model = LinearMap(self.features_, self.coef_, self.intercept_)
-        if is_dask(X):
-            return map_rows(model, X, width=self.coef_.shape[0])
-        return model(validate_data(self, X, accept_sparse="csr", reset=False, ensure_all_finite=False, dtype="numeric"))
+        rows = validate_data(
+            self,
+            head_row(X) if is_dask(X) else X,
+            accept_sparse="csr",
+            reset=False,
+            ensure_all_finite=False,
+            dtype="numeric",
+        )
+        return map_rows(model, X, width=self.coef_.shape[0]) if is_dask(X) else model(rows)
 
     def _check_parameters(self) -> None:
         if self.solver not in _SOLVERS:

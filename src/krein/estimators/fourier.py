@@ -26,6 +26,7 @@ WEIGHTS = ("calibrated", "unbiased", "projected")
 _FIT_ROWS, _CHECK_ROWS = 2000, 400  # rows whose pairs fit the weights, choose the ridge, and estimate the error
 _PROJECTION_ROWS = 8192
 _DISTANCES = 2000
+_LEAST_TAIL = 1e-2  # of sup|k|: a tail of less mass is no basis to fit weights on
 _BLOCK_BYTES = 1 << 23  # of input rows per block in transform
 
 
@@ -239,7 +240,7 @@ class SignedFourierFeatures(SignedFeatureMap):
         if method in ("closed_form", "fourier"):
             radius = None if method == "closed_form" or kernel.domain == "sphere" else region.radius
             return signed_measure(kernel, dim, radius, method, truncate=truncate, sphere=region.sphere)
-        return signed_measure(
+        measure = signed_measure(
             kernel,
             dim,
             region.radius,
@@ -251,6 +252,9 @@ class SignedFourierFeatures(SignedFeatureMap):
             distances=distances,
             orthogonal=sampler.orthogonal,
         )
+        if self.weights == "unbiased" or self.tol != "auto":
+            return measure
+        return _with_tail(measure, kernel)
 
     def _features(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "signature_")
@@ -315,6 +319,20 @@ class SignedFourierFeatures(SignedFeatureMap):
         """
         check_is_fitted(self, "signature_")
         return np.asarray(self.feature_map_.names(), dtype=object)
+
+
+def _with_tail(measure: SignedMeasure, kernel: Kernel) -> SignedMeasure:
+    """A measure with some mass, if the kernel is more than its head.
+
+    For unbiased weights the head alone can be the best trade of bias and variance, but weights that are refitted need waves to
+    work with, and what they are is not delicate: a smaller tolerance gives some.
+    """
+    size = float(np.max(np.abs(kernel.radial(np.linspace(0.0, measure.radius, 65)))))
+    tol, degree = min(measure.bias, 1e-2 * size) / 3, measure.head.degree
+    while measure.mass < _LEAST_TAIL * size and tol > 1e-5 * size:
+        measure = signed_measure(kernel, measure.dim, measure.radius, "least_mass", degree, tol, sphere=measure.sphere)
+        tol /= 10
+    return measure
 
 
 def _split_rows(rows: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:

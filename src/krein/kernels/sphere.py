@@ -50,12 +50,8 @@ def _angles(z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return 2 * np.arctan2(z, other), 2 * np.arctan2(other, z)
 
 
-def _arc_cosine_0(z: np.ndarray) -> np.ndarray:
-    return _angles(z)[1] / np.pi
-
-
-def _arc_cosine_1(z: np.ndarray) -> np.ndarray:
-    theta, rest = _angles(z)
+def _arc_cosine_1(theta: np.ndarray, rest: np.ndarray) -> np.ndarray:
+    """κ₁ from θ and π − θ."""
     # Near the antipode sin θ + (π−θ)cos θ cancels to (π−θ)³/3, the same difference as near the pole.
     return np.where(theta < 2.0, np.sin(theta) + rest * np.cos(theta), _sine_minus_angle_cosine(rest)) / np.pi
 
@@ -67,9 +63,8 @@ def _sine_minus_angle_cosine(t: np.ndarray) -> np.ndarray:
     return np.where(t < 0.3, series, np.sin(t) - t * np.cos(t))
 
 
-def _next_chord(z: np.ndarray) -> np.ndarray:
+def _next_chord(z: np.ndarray, theta: np.ndarray) -> np.ndarray:
     """Chord z' between hidden-layer activations at chord z: 1 − z'²/2 = κ₁(1 − z²/2), without cancellation at 0."""
-    theta, _ = _angles(z)
     gap = z * z / 2 - _sine_minus_angle_cosine(theta) / np.pi  # 1 − κ₁
     return np.sqrt(2 * np.maximum(gap, 0.0))
 
@@ -167,8 +162,8 @@ class ArcCosine(_SphereKernel):
             raise ValueError(f"order must be 0 or 1, got {self.order}; the paper uses no other")
 
     def radial(self, z: Any) -> np.ndarray:
-        z = _chord(z)
-        return _arc_cosine_0(z) if self.order == 0 else _arc_cosine_1(z)
+        theta, rest = _angles(_chord(z))
+        return rest / np.pi if self.order == 0 else _arc_cosine_1(theta, rest)
 
     @property
     def facts(self) -> Facts:
@@ -202,9 +197,12 @@ class NTK(_SphereKernel):
     def radial(self, z: Any) -> np.ndarray:
         chord = _chord(z)
         tangent = 1.0 - chord * chord / 2
-        for _ in range(self.depth):
-            tangent = tangent * _arc_cosine_0(chord) + _arc_cosine_1(chord)
-            chord = _next_chord(chord)
+        theta, rest = _angles(chord)
+        tangent = tangent * (rest / np.pi) + _arc_cosine_1(theta, rest)
+        for _ in range(1, self.depth):
+            chord = _next_chord(chord, theta)
+            theta, rest = _angles(chord)
+            tangent = tangent * (rest / np.pi) + _arc_cosine_1(theta, rest)
         return tangent
 
     @property

@@ -161,8 +161,8 @@ def _least_mass(
         return least_mass(kernel.radial, dim, radius, float(tol), degree, sphere=sphere)
     if n_components is not None:
         free = n_components - head_columns(degree, dim, sphere=sphere)
-        if free < 2:
-            least = head_columns(degree, dim, sphere=sphere) + 2
+        least = head_columns(degree, dim, sphere=sphere) or 2
+        if n_components < least:
             raise ValueError(
                 f"n_components must be at least {least} for head_degree={degree} in dimension {dim}, got {n_components}; use "
                 f"{least} or more, or a smaller head_degree"
@@ -202,16 +202,14 @@ def _best_head(
         predicted = outlook.error(measure, frequencies_for_width(measure, n_components))
         if predicted < least:
             best, least = measure, predicted
-    if best is None and refusal is not None:
-        raise refusal
     if best is None:
-        raise ValueError(f"n_components must be at least 2, one cosine and one sine, got {n_components}; use 2 or more")
+        raise refusal or ValueError(f"n_components must be at least 1, got {n_components}; use 1 or more")
     return best
 
 
 def _degrees_to_try(n_components: int, dim: int, sphere: bool) -> list[int]:
-    """Degrees whose columns leave room for a frequency; low ones only while higher ones take up most of the width."""
-    room = [q for q in (-1, 0, 1, 2) if n_components >= head_columns(q, dim, sphere=sphere) + 2]
+    """Degrees whose columns fit; low ones only while higher ones take up most of the width."""
+    room = [q for q in (-1, 0, 1, 2) if n_components >= (head_columns(q, dim, sphere=sphere) or 2)]
     settled = [q for q in room if 2 * head_columns(q, dim, sphere=sphere) <= n_components]
     return [q for q in room if q >= min(max(settled, default=-1), 1)]
 

@@ -27,6 +27,7 @@ __all__ = ["least_mass", "least_mass_for_width"]
 Function = Callable[[np.ndarray], np.ndarray]
 
 MASS_LIMIT = 1e3  # in units of sup|k|: beyond, no number of features in reach gives a usable estimate
+_NO_MASS_PRICE = 1e6  # more than any mass is worth: the head alone
 _RADII = 300
 _REACH = 40.0  # largest radius in units of √d/R at tolerance 0.01; a kink at 0 needs radii growing as tolerances fall
 _PIVOTS = 5000  # of the simplex method; programs that have a useful answer take a few hundred
@@ -101,7 +102,7 @@ def least_mass_for_width(
     Parameters
     ----------
     n_frequencies : int
-        s, at least 1.
+        s; with none, only the head is fitted.
     outlook : Outlook
         Where the error is averaged.
     """
@@ -113,9 +114,14 @@ def least_mass_for_width(
         if solved is None:
             return math.inf, None
         measure = program.measure(solved, sphere=sphere)
+        if n_frequencies < 2 and measure.positive.mass > 0 and measure.negative.mass > 0:
+            return math.inf, None  # one frequency cannot stand for both signs
         return outlook.error(measure, n_frequencies), measure
 
-    start = 1.0 / math.sqrt(n_frequencies)
+    if n_frequencies == 0:
+        start = _NO_MASS_PRICE
+    else:
+        start = 1.0 / math.sqrt(n_frequencies)
     least, best = attempt(start)
     for factor in (1 / 3, 3.0):
         price, improved = start, False
@@ -127,6 +133,8 @@ def least_mass_for_width(
             least, best, improved = error, measure, True
         if improved:
             break
+    if best is None:
+        _, best = attempt(_NO_MASS_PRICE)
     if best is None:
         raise ValueError(
             f"the linear program for the measure failed for this kernel on [0, {radius:.4g}] in dimension {dim}; check that "
@@ -269,15 +277,17 @@ def _solve(
         cost = np.concatenate([np.full(2 * n, price), np.zeros(free), [1.0]])
         matrix, limit = np.block([[design, room], [-design, room]]), np.concatenate([values, -values])
         bounds.append((0.0, None))
-    # The tight tolerance keeps a small ε meaningful; HiGHS' own default is 1e-7.
+    # The tight tolerance keeps a small ε meaningful (HiGHS' own is 1e-7). Presolve finds nothing in a dense matrix and takes half
+    # the time, but without it the large programs of low dimension stall.
     options = {
+        "presolve": waves.shape[0] > 300,
         "primal_feasibility_tolerance": 1e-10,
         "dual_feasibility_tolerance": 1e-10,
         "maxiter": _PIVOTS,
         "time_limit": _SECONDS,
     }
     result = linprog(cost, A_ub=matrix, b_ub=limit, bounds=bounds, method="highs-ds", options=options)
-    if result.x is None or not np.isfinite(result.x).all() or result.status not in (0, 1):
+    if result.x is None or not np.isfinite(result.x).all() or result.status != 0:
         return None
     weights = result.x[:n] - result.x[n : 2 * n]
     weights[np.abs(weights) < 1e-12 * max(np.abs(weights).max(initial=0.0), 1e-300)] = 0.0

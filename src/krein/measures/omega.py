@@ -75,7 +75,7 @@ def _cosine_sum(t: np.ndarray, nodes: np.ndarray, weights: np.ndarray) -> np.nda
     for start in range(0, t.size, 4096):  # blocks that stay in cache
         block = slice(start, start + 4096)
         total[block] = np.cos(np.multiply.outer(t[block], nodes)) @ weights
-    return total
+    return np.minimum(total, 1.0)  # the weights sum to 1 up to rounding
 
 
 def _bessel_form(dim: int, t: np.ndarray) -> np.ndarray:

@@ -132,11 +132,11 @@ def test_threads_draw_the_same_picture():
 
     def draw(_: int) -> bytes:
         file = io.BytesIO()
-        plot_measure(DeltaGaussian(), measure).savefig(file, format="png")
+        plot_measure(DeltaGaussian(), measure).savefig(file, format="png", dpi=50)
         return file.getvalue()
 
-    with ThreadPoolExecutor(4) as pool:
-        pictures = list(pool.map(draw, range(8)))
+    with ThreadPoolExecutor(3) as pool:
+        pictures = list(pool.map(draw, range(6)))
     assert len(set(pictures)) == 1
 
 

@@ -432,14 +432,15 @@ def _answer(value: bool | None) -> str:
     return {True: "[green]yes[/green]", False: "[red]no[/red]", None: "[yellow]undecided[/yellow]"}[value]
 
 
-def _mass(diagnosis: Diagnosis) -> str:
+def _mass(diagnosis: Diagnosis, digits: int = 4) -> str:
     if diagnosis.mass is None:
         return {True: "finite, not computed", None: "[yellow]undecided[/yellow]"}.get(diagnosis.finite, "not computed")
     if math.isinf(diagnosis.mass):
         return "[red]infinite[/red]"
     if diagnosis.positive_mass is None or not diagnosis.negative_mass:
-        return f"{diagnosis.mass:.4g}"
-    return f"{diagnosis.mass:.4g} = {diagnosis.positive_mass:.4g} + {diagnosis.negative_mass:.4g}"
+        return f"{diagnosis.mass:.{digits}g}"
+    parts = f"{diagnosis.positive_mass:.{digits}g} + {diagnosis.negative_mass:.{digits}g}"
+    return f"{diagnosis.mass:.{digits}g} = {parts}"
 
 
 def _diagnosis_table(found: Sequence[Diagnosis]) -> Any:
@@ -450,6 +451,7 @@ def _diagnosis_table(found: Sequence[Diagnosis]) -> Any:
     dim = found[0].dim
     table = Table(
         box=box.SIMPLE_HEAD,
+        pad_edge=False,
         title=f"Kernels in dimension {dim}: does a finite signed measure on R^{dim} give them?",
         caption=f"PD: positive definite. A kernel has a positive decomposition on R^{dim} if and only if the mass is finite.",
         title_justify="left",
@@ -459,12 +461,12 @@ def _diagnosis_table(found: Sequence[Diagnosis]) -> Any:
     table.add_column("kernel", no_wrap=True)
     table.add_column("mass of its measure", no_wrap=True)
     table.add_column("decided by", no_wrap=True)
-    table.add_column(f"PD on R^{dim}")
-    table.add_column("on sphere")
+    table.add_column("PD on R^d", min_width=5)
+    table.add_column("on sphere", min_width=6)
     for one in found:
         table.add_row(
             escape(_short(one.kernel)),
-            _mass(one),
+            _mass(one, digits=3),
             f"[dim]{one.rule}[/dim]",
             _answer(one.positive_definite),
             _answer(one.positive_on_sphere),

@@ -101,12 +101,12 @@ class CsvTable(Table):
     ) -> Iterator[dict[str, Column]]:
         pandas = _import("pandas")
         size = max(1, self.path.stat().st_size)
+        # all columns are read, not those asked for: pandas would pass over lines with too many fields otherwise
         try:
             with (
                 open(self.path, "rb") as raw,
                 pandas.read_csv(
                     raw,
-                    usecols=list(columns),
                     dtype=dict.fromkeys(text, str),
                     chunksize=chunk_rows,
                     low_memory=False,
@@ -321,7 +321,7 @@ class TableChunks:
         for i, label in enumerate(text):
             if not _is_integer(label):
                 raise TableError(
-                    f"{self._place(self.target or '', start + i)} is {label!r}, while all labels before are whole numbers; "
+                    f"{self._place(self.target or '', start + i)} is {str(label)!r}, while all labels before are whole numbers; "
                     "correct it, or write all labels as text"
                 )
         return text.astype(np.int64), True

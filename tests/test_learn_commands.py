@@ -1,0 +1,136 @@
+"""krein train and krein predict, as functions: a table in, a model out, and back."""
+
+import os
+
+import numpy as np
+import pytest
+
+from krein.estimators.persistence import ModelFileError, load, read_header
+from krein.learn_commands import predict, train
+from krein.tables import TableError
+
+pandas = pytest.importorskip("pandas")
+pytest.importorskip("pyarrow")
+pytest.importorskip("rich")
+
+RNG = np.random.default_rng(0)
+X = RNG.uniform(size=(400, 3)) * [1.0, 100.0, 0.01] + [0.0, 50.0, 3.0]
+SCORE = np.cos(4 * X[:, 0]) + (X[:, 1] - 100) / 50
+FRAME = pandas.DataFrame(X, columns=["a", "b", "c"]).assign(
+    colour=np.where(SCORE > 0.3, "red", "blue"), grade=np.digitize(SCORE, [0.0, 0.6]), score=SCORE
+)
+
+
+def write(frame, path):
+    if path.suffix == ".csv":
+        frame.to_csv(path, index=False)
+    elif path.suffix == ".parquet":
+        frame.to_parquet(path)
+    else:
+        columns = {name: frame[name].to_numpy() for name in frame}
+        np.savez(path, **{k: v.astype(str) if v.dtype.kind == "O" else v for k, v in columns.items()})
+    return path
+
+
+def read(path, column):
+    if path.suffix == ".npz":
+        with np.load(path) as archive:
+            return archive[column]
+    frame = pandas.read_csv(path) if path.suffix == ".csv" else pandas.read_parquet(path)
+    return frame[column].to_numpy()
+
+
+@pytest.mark.parametrize("ending", [".csv", ".npz", ".parquet"])
+@pytest.mark.parametrize(
+    ("target", "task", "least"),
+    [("colour", "classification", 0.95), ("grade", "classification", 0.9), ("score", "regression", 0.98)],
+)
+def test_train_and_predict(tmp_path, ending, target, task, least):
+    columns = ["a", "b", "c", target]
+    data = write(FRAME.loc[:299, columns], tmp_path / f"train{ending}")
+    new = write(FRAME.loc[300:, columns], tmp_path / f"new{ending}")
+    model, out = tmp_path / "model.krein", tmp_path / f"out{ending}"
+    report = train(data, target, "gaussian(0.7)", model, n_components=128, chunk_rows=70)
+    assert report.task == task
+    assert report.n_rows == 300
+    assert report.n_columns == 3
+    found = predict(model, new, out, chunk_rows=33)
+    assert found.n_rows == 100
+    assert found.score > least
+    learner = load(model)
+    expected = learner.predict(FRAME.loc[300:, ["a", "b", "c"]].to_numpy())
+    values = read(out, target)
+    if task == "regression":
+        np.testing.assert_allclose(values, expected, rtol=1e-12)
+        assert found.score == pytest.approx(learner.score(X[300:], SCORE[300:]))
+    else:
+        np.testing.assert_array_equal(values.astype(str), expected.astype(str))
+    assert read_header(model)["notes"]["columns"] == ["a", "b", "c"]
+
+
+def test_columns_are_found_by_name_and_the_target_may_be_absent(tmp_path):
+    data = write(FRAME[["a", "b", "c", "score"]], tmp_path / "train.csv")
+    train(data, "score", "gaussian", tmp_path / "m", n_components=64, show_progress=False)
+    one = write(FRAME[["c", "colour", "b", "a"]], tmp_path / "one.csv")
+    other = write(FRAME[["a", "b", "c"]], tmp_path / "other.parquet")
+    assert predict(tmp_path / "m", one, tmp_path / "1.csv", show_progress=False).score is None
+    predict(tmp_path / "m", other, tmp_path / "2.npz", show_progress=False)
+    np.testing.assert_allclose(read(tmp_path / "1.csv", "score"), read(tmp_path / "2.npz", "score"), rtol=1e-9)
+
+
+def test_train_is_fit_on_the_rows_in_memory(tmp_path):
+    data = write(FRAME[["a", "b", "c", "score"]], tmp_path / "train.parquet")
+    train(
+        data, "score", "gaussian", tmp_path / "m", n_components=64, scaling="none", chunk_rows=90, show_progress=False
+    )
+    model = load(tmp_path / "m")
+    again = type(model)(**model.get_params(deep=False)).fit(X, SCORE)
+    np.testing.assert_allclose(model.predict(X), again.predict(X), rtol=0, atol=1e-6)
+
+
+class TestFailures:
+    @pytest.fixture
+    def previous(self, tmp_path):
+        path = tmp_path / "model.krein"
+        path.write_text("previous")
+        yield path
+        assert path.read_text() == "previous"
+        assert not [name for name in os.listdir(tmp_path) if name.startswith(".")]
+
+    def test_text_in_a_number_column(self, tmp_path, previous):
+        frame = FRAME[["a", "b", "c", "score"]].astype({"b": object})
+        frame.loc[250, "b"] = "n.a."
+        with pytest.raises(TableError, match=r"row 251, column 'b' is 'n\.a\.'"):
+            train(write(frame, tmp_path / "d.csv"), "score", "ntk", previous, chunk_rows=100, show_progress=False)
+
+    def test_parquet_cut_short(self, tmp_path, previous):
+        data = write(FRAME, tmp_path / "d.parquet")
+        data.write_bytes(data.read_bytes()[:-500])
+        with pytest.raises(TableError, match="cut short"):
+            train(data, "score", "ntk", previous, show_progress=False)
+
+    def test_other_mistakes(self, tmp_path, previous):
+        data = write(FRAME[["a", "b", "score"]], tmp_path / "d.csv")
+        with pytest.raises(TableError, match="no column 'price'"):
+            train(data, "price", "ntk", previous, show_progress=False)
+        with pytest.raises(ValueError, match="unknown kernel 'gauss'"):
+            train(data, "score", "gauss", previous, show_progress=False)
+        with pytest.raises(ValueError, match="task must be"):
+            train(data, "score", "ntk", previous, task="guess", show_progress=False)
+        one = write(FRAME[["a", "b"]].assign(y="same"), tmp_path / "one.csv")
+        with pytest.raises(ValueError, match="at least 2 classes"):
+            train(one, "y", "gaussian", previous, n_components=32, show_progress=False)
+
+    def test_unwritable_paths_are_found_before_the_work(self, tmp_path, monkeypatch):
+        with pytest.raises(ModelFileError, match="cannot write"):
+            train(tmp_path / "absent.csv", "y", "ntk", tmp_path / "no" / "model", show_progress=False)
+        with pytest.raises(ModelFileError, match="it is a folder"):
+            train(tmp_path / "absent.csv", "y", "ntk", tmp_path, show_progress=False)
+        with pytest.raises(TableError, match=r"\.csv, \.npz or \.parquet"):
+            predict(tmp_path / "m", tmp_path / "d.csv", tmp_path / "out.txt", show_progress=False)
+
+    def test_a_damaged_model(self, tmp_path, previous):
+        data = write(FRAME, tmp_path / "d.csv")
+        with pytest.raises(ModelFileError, match="not a model file"):
+            predict(previous, data, tmp_path / "out.csv", show_progress=False)
+        assert not (tmp_path / "out.csv").exists()

@@ -157,7 +157,7 @@ class SignedFourierFeatures(SignedFeatureMap):
 
     def _rows_to_fit(self, X: Any, rng: np.random.Generator) -> Any:
         """A random sample of rows as one dense block, in the order of the data."""
-        width = check_n_components(self.n_components, least=2, why=", a cosine and a sine")
+        width = check_n_components(self.n_components)
         most = _FIT_ROWS + 2 * _CHECK_ROWS
         if self.weights == "projected":
             most = max(most, min(8 * self._columns_drawn(width), _PROJECTION_ROWS) + 2 * _CHECK_ROWS)

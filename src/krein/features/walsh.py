@@ -272,5 +272,5 @@ def _numpy_transform(block: FloatArray) -> FloatArray:
     return block
 
 
-def _dense(rows: FloatArray | scipy.sparse.csr_array) -> FloatArray:
+def _dense(rows: Any) -> FloatArray:
     return rows.toarray() if scipy.sparse.issparse(rows) else rows

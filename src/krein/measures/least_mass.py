@@ -118,10 +118,7 @@ def least_mass_for_width(
             return math.inf, None  # one frequency cannot stand for both signs
         return outlook.error(measure, n_frequencies), measure
 
-    if n_frequencies == 0:
-        start = _NO_MASS_PRICE
-    else:
-        start = 1.0 / math.sqrt(n_frequencies)
+    start = 1.0 / math.sqrt(n_frequencies) if n_frequencies else _NO_MASS_PRICE
     least, best = attempt(start)
     for factor in (1 / 3, 3.0):
         price, improved = start, False

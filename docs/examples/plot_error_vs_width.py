@@ -65,7 +65,7 @@ for name, (method, options, _, _) in methods.items():
 # %%
 # The head and the least-mass tail bring most of the gain; calibration and projection add to it. Nyström is hard to beat on
 # smooth kernels in 16 dimensions. Its price, and that of projected features, is in the time per row, on the right. Fitting takes
-# a moment with any of them, and does not grow with the number of rows.
+# a moment with any of them.
 
 look = look_of("auto")
 figure = new_figure(9.5, 4.2)

@@ -285,7 +285,7 @@ def test_approximate_samples_rows_from_the_whole_table(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--target", "class", "-n", "1"), "n_components must be at least 2"),
+        (("--target", "class", "-n", "0"), "n_components must be at least"),
         (("--target", "nowhere"), "no column 'nowhere'"),
         ((), "not a number"),  # the labels are text
         (("--target", "class", "--weights", "heavy"), "weights must be one of"),

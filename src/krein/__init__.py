@@ -4,8 +4,19 @@ A kernel becomes a signed measure, the measure random features with a signature,
 millions of rows. Start with :func:`diagnose` and :class:`SignedFourierFeatures`.
 """
 
-from krein import kernels
-from krein.estimators import KreinNystroem, SignedFourierFeatures
+from krein import baselines, datasets, kernels
+from krein.estimators import (
+    ExactKreinRidge,
+    ExactKreinSVC,
+    KreinNystroem,
+    KreinPCA,
+    KreinRidge,
+    KreinRidgeClassifier,
+    KreinSVC,
+    ScaledFeatures,
+    SignedFourierFeatures,
+    load,
+)
 from krein.measures import (
     SignedMeasure,
     components_for_error,
@@ -27,4 +38,14 @@ __all__ = [
     "components_for_error",
     "SignedFourierFeatures",
     "KreinNystroem",
+    "ScaledFeatures",
+    "KreinRidge",
+    "KreinRidgeClassifier",
+    "KreinSVC",
+    "KreinPCA",
+    "ExactKreinRidge",
+    "ExactKreinSVC",
+    "load",
+    "baselines",
+    "datasets",
 ]

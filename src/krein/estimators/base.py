@@ -12,12 +12,13 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from krein.estimators.persistence import SavableMixin
 from krein.kernels import Kernel
 
 __all__ = ["SignedFeatureMap", "as_generator", "check_kernel", "check_n_components", "signed_product"]
 
 
-class SignedFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
+class SignedFeatureMap(SavableMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
     """Features with a signature: ``(Z * signature_) @ Z.T`` approximates the kernel matrix.
 
     A map is a scikit-learn transformer with three more things: ``signature_``, an array of ±1 with one entry per

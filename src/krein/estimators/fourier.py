@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from dataclasses import dataclass
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,10 @@ from krein.estimators.base import SignedFeatureMap, check_n_components
 from krein.features import FeatureMap, calibrate, head_basis, project, relative_error
 from krein.features.region import Region, region_of
 from krein.kernels import DeltaGaussian, Kernel
-from krein.kernels.rows import unit_rows
-from krein.measures import Outlook, SignedMeasure, signed_measure
-from krein.sampling import Sampler, as_sampler
+from krein.kernels.rows import row_norms, unit_rows
+from krein.measures import Outlook, SignedMeasure, frequencies_for_width, signed_measure
+from krein.measures.build import METHODS
+from krein.sampling import ALLOCATIONS, Sampler, as_sampler
 
 __all__ = ["SignedFourierFeatures", "WEIGHTS"]
 
@@ -25,7 +27,7 @@ WEIGHTS = ("calibrated", "unbiased", "projected")
 
 _FIT_ROWS, _CHECK_ROWS = 2000, 400  # rows whose pairs fit the weights, choose the ridge, and estimate the error
 _PROJECTION_ROWS = 8192
-_DISTANCES = 2000
+_PAIRS, _DISTANCES = 4000, 200
 _LEAST_TAIL = 1e-2  # of sup|k|: a tail of less mass is no basis to fit weights on
 _BLOCK_BYTES = 1 << 23  # of input rows per block in transform
 
@@ -157,6 +159,7 @@ class SignedFourierFeatures(SignedFeatureMap):
 
     def _rows_to_fit(self, X: Any, rng: np.random.Generator) -> Any:
         """A random sample of rows as one dense block, in the order of the data."""
+        self._check_parameters()
         width = check_n_components(self.n_components)
         most = _FIT_ROWS + 2 * _CHECK_ROWS
         if self.weights == "projected":
@@ -164,14 +167,20 @@ class SignedFourierFeatures(SignedFeatureMap):
         n = X.shape[0]
         chosen = np.arange(n) if n <= most else np.sort(rng.choice(n, most, replace=False))
         rows = X[chosen]
-        return rows.toarray() if sp.issparse(rows) else np.asarray(rows)
+        rows = rows.toarray() if sp.issparse(rows) else np.asarray(rows)
+        sphere, scales = self._domain()
+        if sphere:  # an error names the row of X, not of the sample
+            norms = row_norms(rows)
+            wrong = chosen[norms == 0.0 if scales else np.abs(norms - 1.0) > 1e-3]
+            for row in wrong[:1]:
+                unit_rows(X[row : row + 1], normalize=scales, name=_name_of(X), first=int(row))
+        return rows
 
     def _place(self, X: Any) -> Any:
         sphere, scales = self._domain()
         return unit_rows(X, normalize=scales) if sphere else X
 
     def _fit(self, X: np.ndarray, kernel: Kernel, rng: np.random.Generator) -> None:
-        self._check_parameters()
         rows = X[rng.permutation(X.shape[0])].astype(np.float64)
         radius = None if isinstance(self.radius, str) else self.radius
         sphere, scales = self._domain()
@@ -187,6 +196,8 @@ class SignedFourierFeatures(SignedFeatureMap):
         if self.weights != "unbiased":
             self._fit_weights(rows, kernel, narrow, sampler, wide_rng)
         self.signature_ = self.feature_map_.signature
+        if sampler.needs_density or self.method in ("closed_form", "fourier"):
+            self.measure_ = self.measure_.tabulated()  # densities hold functions, which no file should
 
     def _fit_weights(
         self, rows: np.ndarray, kernel: Kernel, narrow: _Drawn, sampler: Sampler, rng: np.random.Generator
@@ -220,26 +231,33 @@ class SignedFourierFeatures(SignedFeatureMap):
         """A measure for this width, and a map of that many columns with unbiased weights."""
         distances = _sample_distances(rows, region.radius, rng)
         measure = self._measure(kernel, rows.shape[1], width, region, sampler, distances)
-        free = width - measure.head_columns()
-        frequencies = sampler.sample(measure, free // 2, rng, allocation=self.allocation, rows=rows)
+        count, free = frequencies_for_width(measure, width), width - measure.head_columns()
+        frequencies = sampler.sample(measure, count, rng, allocation=self.allocation, rows=rows)
         basis = head_basis(measure.head, rows.shape[1], sphere=region.sphere, center=region.center, scale=region.scale)
         feature_map = FeatureMap(basis, frequencies, basis.weights, frequencies.weights, padding=free % 2)
         outlook = Outlook.of(kernel.radial, region.radius, distances, orthogonal=sampler.orthogonal)
         size = float(np.mean(outlook.exact**2)) or 1.0
-        return _Drawn(measure, feature_map, float(np.sqrt(outlook.error(measure, free // 2) / size)))
+        return _Drawn(measure, feature_map, float(np.sqrt(outlook.error(measure, count) / size)))
 
     def _measure(
         self, kernel: Kernel, dim: int, width: int, region: Region, sampler: Sampler, distances: np.ndarray
     ) -> SignedMeasure:
         method, truncate = self.method, self.truncate
+        closed = all(part.radius_law(dim) is not None for _, part in kernel.terms())
         if sampler.needs_density and method == "auto":
-            closed = all(part.radius_law(dim) is not None for _, part in kernel.terms())
             method = "closed_form" if closed else "fourier"
         if method == "fourier" and truncate is None and sampler.needs_density:
             truncate = getattr(sampler, "interval", 10.0)
         if method in ("closed_form", "fourier"):
-            radius = None if method == "closed_form" or kernel.domain == "sphere" else region.radius
-            return signed_measure(kernel, dim, radius, method, truncate=truncate, sphere=region.sphere)
+            radius = None if closed or kernel.domain == "sphere" else region.radius
+            return signed_measure(
+                kernel, dim, radius, method, self.head_degree, self.tol, truncate=truncate, sphere=region.sphere
+            )
+        if truncate is not None:
+            raise ValueError(
+                f"truncate cuts the Fourier transform and goes with method='fourier' only, got method={self.method!r}; use "
+                "method='fourier', or leave truncate out"
+            )
         measure = signed_measure(
             kernel,
             dim,
@@ -254,17 +272,21 @@ class SignedFourierFeatures(SignedFeatureMap):
         )
         if self.weights == "unbiased" or self.tol != "auto":
             return measure
-        return _with_tail(measure, kernel)
+        return _with_tail(measure, kernel, width)
 
     def _features(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "signature_")
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        if sp.issparse(X) and not X.has_canonical_format:  # entries given twice are added up, on a copy
+            X = X.copy()
+            X.sum_duplicates()
         out = np.empty((X.shape[0], self.feature_map_.n_outputs), dtype=X.dtype)
-        step = max(256, _BLOCK_BYTES // (max(1, X.shape[1]) * X.dtype.itemsize))
+        row_bytes = (X.nnz // X.shape[0] + 1) * 16 if sp.issparse(X) else X.shape[1] * X.dtype.itemsize
+        step = max(1, _BLOCK_BYTES // row_bytes)
         outside = 0
         for start in range(0, X.shape[0], step):  # blocks: normalised rows are never held whole
             rows = slice(start, min(start + step, X.shape[0]))
-            block = self.region_.place(X[rows], name="the sparse matrix X" if sp.issparse(X) else "X", first=start)
+            block = self.region_.place(X[rows], name=_name_of(X), first=start)
             outside += self.region_.outside(block)
             self.feature_map_.write(block, out[rows])
         if outside:
@@ -303,8 +325,15 @@ class SignedFourierFeatures(SignedFeatureMap):
             raise ValueError(f"weights must be one of {', '.join(WEIGHTS)}, got {self.weights!r}")
         if not isinstance(self.oversampling, Integral) or self.oversampling < 1:
             raise ValueError(f"oversampling must be an integer of at least 1, got {self.oversampling!r}")
-        if isinstance(self.radius, str) and self.radius != "auto":
-            raise ValueError(f"radius must be a positive number or 'auto', got {self.radius!r}")
+        as_sampler(self.sampler)
+        if self.method not in METHODS:
+            raise ValueError(f"method must be one of {', '.join(METHODS)}, got {self.method!r}")
+        if self.allocation not in ALLOCATIONS:
+            raise ValueError(f"allocation must be one of {', '.join(ALLOCATIONS)}, got {self.allocation!r}")
+        if not (isinstance(self.radius, str) and self.radius == "auto"):
+            number = isinstance(self.radius, Real) and not isinstance(self.radius, bool)
+            if not number or not 0.0 < float(self.radius) < math.inf:
+                raise ValueError(f"radius must be a positive finite number or 'auto', got {self.radius!r}")
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Names of the output columns: which part, which kind, which sign.
@@ -321,16 +350,28 @@ class SignedFourierFeatures(SignedFeatureMap):
         return np.asarray(self.feature_map_.names(), dtype=object)
 
 
-def _with_tail(measure: SignedMeasure, kernel: Kernel) -> SignedMeasure:
+def _name_of(X: Any) -> str:
+    return "the sparse matrix X" if sp.issparse(X) else "X"
+
+
+def _with_tail(measure: SignedMeasure, kernel: Kernel, width: int) -> SignedMeasure:
     """A measure with some mass, if the kernel is more than its head.
 
     For unbiased weights the head alone can be the best trade of bias and variance, but weights that are refitted need waves to
-    work with, and what they are is not delicate: a smaller tolerance gives some.
+    work with, and what they are is not delicate: a smaller tolerance gives some. Where there is no room for a frequency of each
+    sign, or no tolerance gives a mass of use, the measure stays.
     """
+    if width - measure.head_columns() < 4:
+        return measure
     size = float(np.max(np.abs(kernel.radial(np.linspace(0.0, measure.radius, 65)))))
     tol, degree = min(measure.bias, 1e-2 * size) / 3, measure.head.degree
     while measure.mass < _LEAST_TAIL * size and tol > 1e-5 * size:
-        measure = signed_measure(kernel, measure.dim, measure.radius, "least_mass", degree, tol, sphere=measure.sphere)
+        try:
+            measure = signed_measure(
+                kernel, measure.dim, measure.radius, "least_mass", degree, tol, sphere=measure.sphere
+            )
+        except ValueError:
+            return measure
         tol /= 10
     return measure
 
@@ -345,10 +386,10 @@ def _split_rows(rows: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray, np
 
 
 def _sample_distances(rows: np.ndarray, radius: float, rng: np.random.Generator) -> np.ndarray:
-    """Distances of random pairs of rows; the pairs of a row with itself count as often as in a matrix of 1,000 rows."""
+    """Zero, and quantiles of the distances of random pairs of rows."""
     if rows.shape[0] < 2:
         return np.linspace(0.0, radius, 101)
-    i = rng.integers(0, rows.shape[0], _DISTANCES)
-    j = (i + rng.integers(1, rows.shape[0], _DISTANCES)) % rows.shape[0]
+    i = rng.integers(0, rows.shape[0], _PAIRS)
+    j = (i + rng.integers(1, rows.shape[0], _PAIRS)) % rows.shape[0]
     distances = np.linalg.norm(rows[i] - rows[j], axis=1)
-    return np.concatenate([distances, np.zeros(_DISTANCES // 1000)])
+    return np.concatenate([[0.0], np.quantile(distances, (np.arange(_DISTANCES) + 0.5) / _DISTANCES)])

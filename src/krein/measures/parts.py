@@ -57,6 +57,10 @@ class RadialPart(ABC):
     def scaled(self, factor: float) -> RadialPart:
         """The same measure times a positive factor."""
 
+    @abstractmethod
+    def atoms(self) -> Atoms:
+        """The measure as the nodes of its quadrature: plain arrays, to be stored and evaluated, not sampled."""
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -109,6 +113,9 @@ class Atoms(RadialPart):
     def scaled(self, factor: float) -> Atoms:
         return Atoms(self.radii, self.weights * positive_factor(factor))
 
+    def atoms(self) -> Atoms:
+        return self
+
 
 NO_MASS = Atoms(np.empty(0), np.empty(0))
 
@@ -144,6 +151,11 @@ class LawPart(RadialPart):
 
     def scaled(self, factor: float) -> LawPart:
         return LawPart(self.law, self.transform, self.total * positive_factor(factor))
+
+    def atoms(self) -> Atoms:
+        low, high = (float(self.law.ppf(np.array(u))) for u in (1e-9, 1 - 1e-9))
+        edges = np.concatenate([[0.0], np.geomspace(max(low, 1e-12 * high), high, 400)])
+        return Density(lambda r: self.total * self.law.pdf(r), edges).atoms()
 
 
 @final
@@ -270,6 +282,10 @@ class Density(RadialPart):
         object.__setattr__(scaled, "weights", weights)
         return scaled
 
+    def atoms(self) -> Atoms:
+        filled = self.weights > 0
+        return Atoms(self.nodes[filled], self.weights[filled])
+
 
 def _hermite(t: Any, rise: Any, width: Any, left: Any, right: Any) -> Any:
     """Cubic on [0, 1] from 0 to `rise` with end slopes left·width and right·width."""
@@ -314,6 +330,10 @@ class Mixture(RadialPart):
 
     def scaled(self, factor: float) -> Mixture:
         return Mixture(tuple(part.scaled(factor) for part in self.parts))
+
+    def atoms(self) -> Atoms:
+        merged = mix(*(part.atoms() for part in self.parts))
+        return merged if isinstance(merged, Atoms) else NO_MASS
 
 
 def positive_factor(value: Any, name: str = "factor") -> float:

@@ -119,6 +119,10 @@ class SignedMeasure:
         """The kernel as this measure gives it, at distances z."""
         return self.head.evaluate(z) + self.tail(z)
 
+    def tabulated(self) -> SignedMeasure:
+        """The same measure with each part as the nodes of its quadrature: plain arrays that can be stored."""
+        return replace(self, positive=self.positive.atoms(), negative=self.negative.atoms(), decomposition="difference")
+
     def head_columns(self) -> int:
         """Feature columns taken by the head."""
         return self.head.columns(self.dim, sphere=self.sphere)

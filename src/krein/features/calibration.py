@@ -123,6 +123,8 @@ class _NormalEquations:
         return cls(matrix, target, np.concatenate([basis.coefficients, unbiased.wave_weights]))
 
     def solve(self, ridge: float) -> np.ndarray | None:
+        if not self.prior.size:
+            return None
         diagonal = np.maximum(np.diagonal(self.matrix), 1e-12 * float(np.max(np.diagonal(self.matrix))))
         scale = 1.0 / np.sqrt(diagonal)
         system = self.matrix * scale * scale[:, None]

@@ -91,7 +91,7 @@ class FeatureMap:
         if self.projection is None:
             self._write_columns(X, out)
             return
-        projection = self.projection.astype(out.dtype)
+        projection = self.projection.astype(out.dtype, copy=False)
         step = max(1, _BLOCK_BYTES // (self.n_columns * out.itemsize))
         buffer = np.empty((min(step, X.shape[0]), self.n_columns), dtype=out.dtype)
         for start in range(0, X.shape[0], step):
@@ -114,5 +114,5 @@ class FeatureMap:
         if structure is not None:
             hadamard_trig_map(X, structure.signs, structure.radii.astype(dtype), amplitudes, waves)
         else:
-            trig_map(X, self.frequencies.vectors.astype(dtype), amplitudes, waves)
+            trig_map(X, self.frequencies.vectors.astype(dtype, copy=False), amplitudes, waves)
         out[:, h + 2 * s :] = 0

@@ -91,12 +91,11 @@ class HeadBasis:
                     out[:, block] *= mixed.astype(out.dtype)
                 first += d
         if self.degree >= 2:
-            i, j = np.triu_indices(d)
-            for start in range(0, i.size, 4096):  # a bounded temporary, whatever the dimension
-                part = slice(start, min(start + 4096, i.size))
-                block = slice(first + part.start, first + part.stop)
-                np.multiply(X[:, i[part]], X[:, j[part]], out=out[:, block])
+            for i in range(d):  # no temporaries: there are many of these columns
+                block = slice(first, first + d - i)
+                np.multiply(X[:, i:], X[:, i : i + 1], out=out[:, block])
                 out[:, block] *= amplitudes[block]
+                first += d - i
 
 
 def head_basis(

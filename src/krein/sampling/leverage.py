@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral
 from typing import final
 
 import numpy as np
 
 from krein.measures import SignedMeasure
 from krein.sampling.frequencies import Frequencies
-from krein.sampling.samplers import Orthogonal, Sampler
+from krein.sampling.samplers import Orthogonal, Sampler, check_positive
 
 __all__ = ["Leverage"]
 
@@ -42,8 +43,9 @@ class Leverage(Sampler):
     pool: int = 4
 
     def __post_init__(self) -> None:
-        if not self.ridge > 0 or self.pool < 1:
-            raise ValueError(f"ridge must be positive and pool at least 1, got {self}")
+        check_positive(self.ridge, "ridge")
+        if not isinstance(self.pool, Integral) or isinstance(self.pool, bool) or self.pool < 1:
+            raise ValueError(f"pool must be an integer of at least 1, got {self.pool!r}")
 
     def _sample(
         self, measure: SignedMeasure, n: int, rng: np.random.Generator, allocation: str, rows: np.ndarray | None
@@ -51,6 +53,10 @@ class Leverage(Sampler):
         if rows is None or not len(rows):
             raise ValueError(
                 "the leverage sampler looks at the data: pass rows, or use another sampler such as 'orthogonal'"
+            )
+        if rows.ndim != 2 or rows.shape[1] != measure.dim:
+            raise ValueError(
+                f"rows must have the {measure.dim} columns the measure is made for, got shape {rows.shape}"
             )
         pool_rng, choice_rng = rng.spawn(2)
         pool = Orthogonal(share=False).sample(measure, self.pool * n, pool_rng, allocation=allocation)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import Any, final
 
 import numpy as np
 from scipy import special
 
 from krein.measures import Density, LawPart, Mixture, RadialPart, SignedMeasure
-from krein.sampling.allocation import allocate
+from krein.sampling.allocation import ALLOCATIONS, allocate
 from krein.sampling.directions import independent_directions, orthogonal_directions
 from krein.sampling.frequencies import Frequencies, Structure
 from krein.sampling.sharing import sharing_helps
@@ -25,6 +27,8 @@ __all__ = [
     "Rejection",
     "Sampler",
 ]
+
+_SIGNS = np.array([-1, 1], dtype=np.int8)
 
 
 class Sampler(ABC):
@@ -66,8 +70,11 @@ class Sampler(ABC):
         -------
         Frequencies
         """
-        if n_frequencies < 0:
-            raise ValueError(f"the number of frequencies must not be negative, got {n_frequencies}")
+        if not isinstance(n_frequencies, Integral) or isinstance(n_frequencies, bool) or n_frequencies < 0:
+            raise ValueError(f"the number of frequencies must be an integer of at least 0, got {n_frequencies!r}")
+        if allocation not in ALLOCATIONS:
+            raise ValueError(f"allocation must be one of {', '.join(ALLOCATIONS)}, got {allocation!r}")
+        n_frequencies = int(n_frequencies)
         if n_frequencies == 0 or measure.mass == 0.0:
             return Frequencies(np.zeros((n_frequencies, measure.dim)), np.zeros(n_frequencies))
         if self.needs_density and not (_has_density(measure.positive) and _has_density(measure.negative)):
@@ -150,10 +157,15 @@ class Hadamard(Sampler):
         radii = np.concatenate([_strata(part, count, rng) for part, count in _parts(measure, counts)])
         order = rng.permutation(n)  # a slice of radii should not stay within one block
         p = 1 << max(measure.dim - 1, 0).bit_length()
-        signs = rng.choice(np.array([-1, 1], dtype=np.int8), size=(-(-n // p), 3, p))
+        signs = rng.choice(_SIGNS, size=(-(-n // p), 3, p))
         unit = structured_rows(signs, n, measure.dim)
         norms = np.linalg.norm(unit, axis=1)
-        scale = radii[order] / np.where(norms > 0, norms, 1.0)
+        while (lost := np.unique(np.flatnonzero(norms < 1e-6) // p)).size:
+            # In low dimension a row may lie wholly in the coordinates that are cut off, and has no direction left.
+            signs[lost] = rng.choice(_SIGNS, size=(lost.size, 3, p))
+            unit = structured_rows(signs, n, measure.dim)
+            norms = np.linalg.norm(unit, axis=1)
+        scale = radii[order] / norms
         weights = _weights(measure, counts)[order]
         return Frequencies(unit * scale[:, None], weights, Structure(signs, scale * _structure_scale(measure.dim, p)))
 
@@ -161,13 +173,24 @@ class Hadamard(Sampler):
 def structured_rows(signs: np.ndarray, n: int, dim: int) -> np.ndarray:
     """The first n rows of p^{-3/2}·H D₃ H D₂ H D₁ over all blocks, first dim columns."""
     p = signs.shape[2]
-    hadamard = np.ones((1, 1))
-    while hadamard.shape[0] < p:
-        hadamard = np.block([[hadamard, hadamard], [hadamard, -hadamard]])
     blocks = []
-    for first, second, third in signs.astype(np.float64):
-        blocks.append(((hadamard * third) @ (hadamard * second) @ (hadamard * first))[:, :dim] / p**1.5)
-    return np.concatenate(blocks)[:n]
+    for start, diagonals in zip(range(0, n, p), signs, strict=True):
+        rows = np.eye(min(p, n - start), p)
+        for diagonal in diagonals[::-1]:  # H is symmetric: the j-th row is e_jᵀ H D₃ H D₂ H D₁
+            rows = _walsh(rows) * diagonal
+        blocks.append(rows[:, :dim] / p**1.5)
+    return np.concatenate(blocks)
+
+
+def _walsh(rows: np.ndarray) -> np.ndarray:
+    """Rows times the Hadamard matrix, by butterflies: its order may be in the thousands."""
+    n, p = rows.shape
+    half = 1
+    while half < p:
+        pairs = rows.reshape(n, p // (2 * half), 2, half)
+        rows = np.stack([pairs[:, :, 0] + pairs[:, :, 1], pairs[:, :, 0] - pairs[:, :, 1]], axis=2).reshape(n, p)
+        half *= 2
+    return rows
 
 
 def _structure_scale(dim: int, p: int) -> float:
@@ -195,7 +218,7 @@ class QuasiMonteCarlo(Sampler):
         for (part, count), stream in zip(_parts(measure, counts), rng.spawn(2), strict=True):
             if not count:
                 continue
-            points = qmc.Sobol(dim + 1, rng=stream).random(1 << (count - 1).bit_length())[:count]
+            points = qmc.Sobol(dim + 1, **{_seed_name(qmc.Sobol): stream}).random(1 << (count - 1).bit_length())[:count]
             points = np.clip(points, 1e-12, 1 - 1e-12)
             normal = special.ndtri(points[:, :dim])
             radii = part.ppf(points[:, dim])
@@ -222,8 +245,9 @@ class Rejection(Sampler):
     interval: float = 10.0
 
     def __post_init__(self) -> None:
-        if self.proposals < 1 or not 0 < self.interval < math.inf:
-            raise ValueError(f"proposals must be positive and interval positive and finite, got {self}")
+        if not isinstance(self.proposals, Integral) or isinstance(self.proposals, bool) or self.proposals < 1:
+            raise ValueError(f"proposals must be an integer of at least 1, got {self.proposals!r}")
+        check_positive(self.interval, "interval")
 
     @property
     def needs_density(self) -> bool:
@@ -255,15 +279,23 @@ class Rejection(Sampler):
 @final
 @dataclass(frozen=True)
 class Importance(Sampler):
-    r"""Gaussian frequencies with weights :math:`\rho(r)/q(r)`, the sign of the density included.
+    r"""Gaussian frequencies for each part with weights :math:`\pm\rho_\pm(r)/q_\pm(r)`.
+
+    Each part has a Gaussian of its own: one for both would be too narrow for the wider part, and its weights would have no
+    finite variance. The weights of a part with tails heavier than any Gaussian (Laplacian, Matérn, Cauchy) have none anyhow;
+    ``"monte_carlo"`` is the better choice there.
 
     Parameters
     ----------
     scale : float or None, default=None
-        Standard deviation of the Gaussian; None matches the measure's second moment.
+        Standard deviation of the Gaussians; None matches the second moment of each part.
     """
 
     scale: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.scale is not None:
+            check_positive(self.scale, "scale")
 
     @property
     def needs_density(self) -> bool:
@@ -272,28 +304,44 @@ class Importance(Sampler):
     def _sample(
         self, measure: SignedMeasure, n: int, rng: np.random.Generator, allocation: str, rows: np.ndarray | None
     ) -> Frequencies:
-        dim = measure.dim
-        scale = self.scale if self.scale is not None else _matching_scale(measure)
-        vectors = rng.standard_normal((n, dim)) * scale
+        counts = allocate(measure, n, allocation)
+        drawn = [
+            self._draw(part, count, measure.dim, sign, rng)
+            for sign, (part, count) in zip((1.0, -1.0), _parts(measure, counts), strict=True)
+            if count
+        ]
+        return Frequencies(np.concatenate([v for v, _ in drawn]), np.concatenate([w for _, w in drawn]))
+
+    def _draw(
+        self, part: RadialPart, count: int, dim: int, sign: float, rng: np.random.Generator
+    ) -> tuple[np.ndarray, np.ndarray]:
+        scale = float(self.scale) if self.scale is not None else _matching_scale(part, dim)
+        vectors = rng.standard_normal((count, dim)) * scale
         r = np.linalg.norm(vectors, axis=1)
-        x = r / scale
-        log = (
-            special.xlogy(dim - 1, x)
-            - x * x / 2
-            - (dim / 2 - 1) * math.log(2)
-            - special.gammaln(dim / 2)
-            - math.log(scale)
-        )
-        signed = _density(measure.positive, r) - _density(measure.negative, r)
-        return Frequencies(vectors, signed / np.exp(log) / n)
+        return vectors, sign * _density(part, r) / gaussian_radius_density(r, scale, dim) / count
 
 
-def _matching_scale(measure: SignedMeasure) -> float:
-    moment = measure.second_moment
-    if math.isfinite(moment):
-        return math.sqrt(moment / measure.mass / measure.dim)
-    heavier = measure.positive if measure.positive.mass >= measure.negative.mass else measure.negative
-    return float(heavier.ppf(np.array(0.5))) / math.sqrt(measure.dim)
+def gaussian_radius_density(r: np.ndarray, scale: float, dim: int) -> np.ndarray:
+    """Density of the length of a Gaussian vector with independent entries of standard deviation `scale`."""
+    x = r / scale
+    log = special.xlogy(dim - 1, x) - x * x / 2 - (dim / 2 - 1) * math.log(2) - special.gammaln(dim / 2)
+    return np.exp(log) / scale
+
+
+def _matching_scale(part: RadialPart, dim: int) -> float:
+    moment = part.second_moment
+    length = math.sqrt(moment / part.mass) if math.isfinite(moment) else float(part.ppf(np.array(0.5)))
+    return length / math.sqrt(dim)
+
+
+def check_positive(value: Any, name: str) -> None:
+    if not isinstance(value, Real) or isinstance(value, bool) or not 0.0 < float(value) < math.inf:
+        raise ValueError(f"{name} must be a positive finite number, got {value!r}")
+
+
+def _seed_name(engine: Any) -> str:
+    """SciPy renamed the parameter that takes a generator in 1.15."""
+    return "rng" if "rng" in inspect.signature(engine).parameters else "seed"
 
 
 def _parts(measure: SignedMeasure, counts: tuple[int, int]) -> list[tuple[RadialPart, int]]:

@@ -47,11 +47,12 @@ class CentredSums:
 
 
 class NormalSums:
-    r"""Running sums :math:`\sum_i w_i a_i a_i^\top` and :math:`\sum_i w_i a_i b_i^\top` of shifted features and targets.
+    r"""Running sums of a stream of rows: one matrix :math:`\sum_i w_i\, u_i u_i^\top` with :math:`u = (z - c,\ 1,\ y - e)`.
 
-    With :math:`a = z - c` and :math:`b = y - e` for a shift :math:`(c, e)` fixed at the start. Any shift gives the same
-    solution; one near the mean keeps the digits that the later subtraction of the exact mean would cancel. All sums are
-    float64, whatever the dtype of the features.
+    The shift :math:`(c, e)` is fixed at the start. Any shift gives the same solution; one near the mean keeps the digits
+    that the later subtraction of the exact mean would cancel. Everything a ridge problem needs is a block of the matrix:
+    the Gram matrix of the features, their products with the targets, the totals and the weight. One symmetric rank-n
+    update per block of rows fills it, in float64 whatever the dtype of the features.
 
     Parameters
     ----------
@@ -78,19 +79,21 @@ class NormalSums:
         self.shift = np.array(shift, dtype=np.float64)
         self.y_shift = np.array(y_shift, dtype=np.float64)
         self.new_shift = new_shift
-        width = self.shift.shape[0]
         self.rows = 0
-        self.weight = 0.0
         self.counts = True
-        self.total = np.zeros(width)
-        self.y_total = np.zeros(self.y_shift.shape[0])
-        self.square = np.zeros(self.y_shift.shape[0])
-        self.cross = np.zeros((width, self.y_shift.shape[0]))
-        self._gram = np.zeros((width, width), order="F")  # upper triangle only, as syrk writes it
+        size = self.shift.shape[0] + 1 + self.y_shift.shape[0]
+        self._sums = np.zeros((size, size), order="F")  # upper triangle only, as syrk writes it
+        self._block = np.empty((0, size))
 
     @property
     def n_targets(self) -> int:
         return self.y_shift.shape[0]
+
+    @property
+    def weight(self) -> float:
+        """Σ w."""
+        one = self.shift.shape[0]
+        return float(self._sums[one, one])
 
     def add(self, Z: np.ndarray, Y: np.ndarray, weight: np.ndarray | None = None) -> None:
         """Add a block of rows.
@@ -103,29 +106,25 @@ class NormalSums:
         weight : ndarray of shape (n_rows,), default=None
             Non-negative.
         """
-        if not Z.shape[0]:
+        n, width = Z.shape
+        if not n:
             return
-        A = np.subtract(Z, self.shift, dtype=np.float64)
-        B = np.subtract(Y, self.y_shift, dtype=np.float64)
+        if self._block.shape[0] < n or self._block.shape[1] != self._sums.shape[0]:
+            # kept from block to block: fresh memory of this size costs as much as the subtraction
+            self._block = np.empty((n, self._sums.shape[0]))
+        U = self._block[:n]
+        np.subtract(Z, self.shift, out=U[:, :width])
+        U[:, width] = 1.0
+        np.subtract(Y, self.y_shift, out=U[:, width + 1 :])
         if weight is None:
-            self.rows += A.shape[0]
-            self.weight += float(A.shape[0])
-            self.total += A.sum(axis=0)
-            self.y_total += B.sum(axis=0)
+            self.rows += n
         else:
             weight = np.asarray(weight, dtype=np.float64)
             self.rows += int(np.count_nonzero(weight))
-            self.weight += float(weight.sum())
             self.counts &= bool((weight == np.floor(weight)).all())
-            self.total += weight @ A
-            self.y_total += weight @ B
-            root = np.sqrt(weight)[:, None]
-            A *= root
-            B *= root
-        self.square += np.einsum("ij,ij->j", B, B)
-        self.cross += A.T @ B
+            U *= np.sqrt(weight)[:, None]
         # half the work of a general product, added in place: no second D × D matrix
-        self._gram = blas.dsyrk(1.0, A.T, beta=1.0, c=self._gram, overwrite_c=1)
+        self._sums = blas.dsyrk(1.0, U.T, beta=1.0, c=self._sums, overwrite_c=1)
 
     def merge(self, other: NormalSums) -> None:
         """Add the sums of other rows about the same shift."""
@@ -134,23 +133,23 @@ class NormalSums:
             other.widen(self.n_targets)
         self.widen(other.n_targets)
         self.rows += other.rows
-        self.weight += other.weight
         self.counts &= other.counts
-        self.total += other.total
-        self.y_total += other.y_total
-        self.square += other.square
-        self.cross += other.cross
-        self._gram += other._gram
+        self._sums += other._sums
 
     def widen(self, n_targets: int) -> None:
         """Make room for targets that were zero on all rows so far, such as the indicator of a class not yet seen."""
         new = n_targets - self.n_targets
-        if new > 0:
-            shift = np.full(new, self.new_shift)
-            self.y_shift = np.concatenate([self.y_shift, shift])
-            self.y_total = np.concatenate([self.y_total, -shift * self.weight])
-            self.square = np.concatenate([self.square, shift**2 * self.weight])
-            self.cross = np.concatenate([self.cross, -np.multiply.outer(self.total, shift)], axis=1)
+        if new <= 0:
+            return
+        old, one = self._sums.shape[0], self.shift.shape[0]
+        wider = np.zeros((old + new, old + new), order="F")
+        wider[:old, :old] = self._sums
+        # a target that was zero is the constant −shift so far: its products are those of the column of ones
+        ones = np.concatenate([self._sums[: one + 1, one], self._sums[one, one + 1 :]])
+        wider[:old, old:] = -self.new_shift * ones[:, None]
+        wider[old:, old:] = self.new_shift**2 * self.weight
+        self._sums = wider
+        self.y_shift = np.concatenate([self.y_shift, np.full(new, self.new_shift)])
 
     def copy(self) -> NormalSums:
         """Sums that can be added to without touching these."""
@@ -160,16 +159,22 @@ class NormalSums:
 
     def centred(self, *, intercept: bool = True) -> CentredSums:
         """The sums about the weighted means, or as they are if there is no intercept (`shift` must then be zero)."""
-        gram = np.triu(self._gram)
+        one, weight = self.shift.shape[0], self.weight
+        gram = np.triu(self._sums[:one, :one])
         gram += np.triu(gram, 1).T
-        common = (self.weight, self.weight if self.counts else float(self.rows), self.counts)
+        cross = self._sums[:one, one + 1 :].copy()
+        square = np.diagonal(self._sums)[one + 1 :].copy()
+        common = (weight, weight if self.counts else float(self.rows), self.counts)
         if not intercept:
             if self.shift.any():
                 raise ValueError("sums about a shift cannot serve a model without intercept; start them with shift 0")
             means = self.shift.copy(), self.y_shift.copy()
-            return CentredSums(gram, self.cross.copy(), self.square.copy(), *common, *means, intercept=False)
-        drift, y_drift = self.total / self.weight, self.y_total / self.weight
-        gram -= self.weight * np.multiply.outer(drift, drift)
-        cross = self.cross - self.weight * np.multiply.outer(drift, y_drift)
-        square = np.maximum(self.square - self.weight * y_drift**2, 0.0)
+            return CentredSums(gram, cross, square, *common, *means, intercept=False)
+        drift, y_drift = self._sums[:one, one] / weight, self._sums[one, one + 1 :] / weight
+        gram -= weight * np.multiply.outer(drift, drift)
+        cross -= weight * np.multiply.outer(drift, y_drift)
+        square = np.maximum(square - weight * y_drift**2, 0.0)
         return CentredSums(gram, cross, square, *common, self.shift + drift, self.y_shift + y_drift, intercept=True)
+
+    def __getstate__(self) -> dict[str, object]:
+        return {**vars(self), "_block": np.empty((0, 0))}  # room to work in is not worth sending to another machine

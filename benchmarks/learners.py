@@ -1,0 +1,212 @@
+"""What learning costs: streaming ridge against the bare ZᵀZ, memory, growth with n; support vector machines.
+
+    python benchmarks/learners.py ridge   [--rows 581012] [--components 2048]
+    python benchmarks/learners.py growth  [--components 2048]
+    python benchmarks/learners.py svm     [--rows 12000] [--components 512]
+    python benchmarks/learners.py accuracy
+
+Data: covtype for the first two (a folder in KREIN_DATA, or made-up rows of the same shape), letter for the others.
+Every fit runs in a process of its own, so that peak memory is that of the fit.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+KERNELS = {
+    "ntk": "NTK()",
+    "delta-gaussian": "DeltaGaussian(1, 10)",
+    "spherical-polynomial": "SphericalPolynomial(2, 2)",
+}
+
+
+def covtype(n_rows: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rows in float32, columns to [0, 1] and rows to unit length, in a shuffled order."""
+    from krein.datasets.scaling import minmax_unit
+
+    rng = np.random.default_rng(0)
+    try:
+        from krein.datasets import load
+
+        X, y = load("covtype", split=False, binary=False)
+    except OSError as error:
+        print(f"# no covtype ({error}); made-up rows of its shape")
+        X, y = rng.uniform(0, 1, size=(581_012, 54)).astype(np.float32), rng.integers(1, 8, 581_012)
+    order = rng.permutation(X.shape[0])[:n_rows]
+    (X,) = minmax_unit(X[order])
+    return X, y[order]
+
+
+def peak_mib() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def fit_once(n_rows: int, n_components: int) -> dict[str, float]:
+    """One fit with default settings, and the bare products of the same blocks of features, in this process."""
+    from krein.estimators.fourier import SignedFourierFeatures
+    from krein.estimators.ridge import KreinRidgeClassifier
+    from krein.estimators.streaming import block_length
+    from krein.kernels import NTK
+
+    X, y = covtype(n_rows)
+    before = peak_mib()
+    features = SignedFourierFeatures(kernel=NTK(), n_components=n_components, random_state=0)
+    # compile and warm up outside the clock: the cache on disk makes this a matter of the first fit ever
+    KreinRidgeClassifier(features, lam=1e-6).fit(X[:5000], y[:5000])
+    start, cpu = time.perf_counter(), time.process_time()
+    model = KreinRidgeClassifier(features).fit(X, y)
+    seconds, cpu = time.perf_counter() - start, time.process_time() - cpu
+    peak = peak_mib()
+    # the bound: products alone, of the very same blocks, in both dtypes
+    rows = block_length(n_components)
+    clocks = {"feature_fit": np.zeros(2), "transform": np.zeros(2), "float64": np.zeros(2), "float32": np.zeros(2)}
+
+    def timed(name: str, function: Callable[[], Any]) -> Any:
+        before = np.array([time.perf_counter(), time.process_time()])
+        result = function()
+        clocks[name] += np.array([time.perf_counter(), time.process_time()]) - before
+        return result
+
+    timed("feature_fit", lambda: clone(features).fit(X[:50_000]))
+    for i in range(0, X.shape[0], rows):
+        Z = timed("transform", partial(model.features_.transform, X[i : i + rows]))
+        timed("float32", partial(np.matmul, Z.T, Z))
+        Z = Z.astype(np.float64)
+        timed("float64", partial(np.matmul, Z.T, Z))
+    return {
+        "rows": n_rows,
+        "components": n_components,
+        "fit_seconds": seconds,
+        "fit_cpu_seconds": cpu,
+        **{f"{name}_seconds": float(wall) for name, (wall, _) in clocks.items()},
+        **{f"{name}_cpu_seconds": float(cpu) for name, (_, cpu) in clocks.items()},
+        "fit_over_float64_product": seconds / clocks["float64"][0],
+        "fit_over_float32_product": seconds / clocks["float32"][0],
+        "cpu_fit_over_float64_product": cpu / clocks["float64"][1],
+        "data_mib": before,
+        "peak_mib": peak,
+        "accuracy": float(model.score(X[:20_000], y[:20_000])),
+        "lam": float(model.lam_),
+    }
+
+
+def in_own_process(*arguments: object) -> dict[str, float]:
+    command = [sys.executable, __file__, "one", *map(str, arguments)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    return json.loads(done.stdout.strip().splitlines()[-1])
+
+
+def show(record: dict[str, float]) -> None:
+    print("  ".join(f"{k}={v:.4g}" if isinstance(v, float) else f"{k}={v}" for k, v in record.items()), flush=True)
+
+
+def growth(n_components: int) -> None:
+    """Time of a fit against n, and the exponent of its growth."""
+    counts = (50_000, 100_000, 200_000, 500_000)
+    records = [in_own_process(n, n_components) for n in counts]
+    for record in records:
+        show(record)
+    slope = np.polyfit(np.log(counts), np.log([r["fit_seconds"] for r in records]), 1)[0]
+    linear, fixed = np.polyfit(counts, [r["fit_seconds"] for r in records], 1)
+    print(f"exponent of n: {slope:.3f}; seconds = {fixed:.2f} + {linear * 1e5:.2f} per 100,000 rows")
+
+
+def letter(n_rows: int, dtype: str = "float64") -> tuple[np.ndarray, ...]:
+    from krein.datasets import load
+    from krein.datasets.scaling import minmax_unit
+
+    data = load("letter", split=True, seed=0)
+    X, X_new = minmax_unit(data.X_train[:n_rows].astype(dtype), data.X_test.astype(dtype))
+    return X, data.y_train[:n_rows], X_new, data.y_test
+
+
+def accuracy(n_components: int) -> None:
+    """Test accuracy on letter with default settings, and with the head of degree one."""
+    from krein.estimators.fourier import SignedFourierFeatures
+    from krein.estimators.ridge import KreinRidgeClassifier
+    from krein.kernels import parse_kernel
+
+    for name, kernel in KERNELS.items():
+        for dtype, head in (("float64", "auto"), ("float32", "auto"), ("float64", 1)):
+            X, y, X_new, y_new = letter(12_000, dtype)
+            features = SignedFourierFeatures(
+                kernel=parse_kernel(kernel), n_components=n_components, head_degree=head, random_state=0
+            )
+            start = time.perf_counter()
+            model = KreinRidgeClassifier(features).fit(X, y)
+            print(
+                f"{name:22s} {dtype} head {head!s:4s}  accuracy {model.score(X_new, y_new):.4f}  lam {model.lam_:.1e}  "
+                f"fit {time.perf_counter() - start:.1f} s",
+                flush=True,
+            )
+
+
+def svm(n_rows: int, n_components: int) -> None:
+    """The three solvers at every C of the grid; processor time beside wall time, for machines with other work."""
+    import warnings
+
+    from krein.estimators.fourier import SignedFourierFeatures
+    from krein.estimators.svm import C_GRID, KreinSVC
+    from krein.kernels import NTK
+
+    X, y, X_new, y_new = letter(n_rows)
+    features = SignedFourierFeatures(kernel=NTK(), n_components=n_components, random_state=0).fit(X)
+    for C in C_GRID:
+        for solver in ("newton", "liblinear-primal", "liblinear-dual"):
+            model = KreinSVC(features, C=C, solver=solver, random_state=0)
+            model.classes_, codes = np.unique(y, return_inverse=True)
+            Z = features.transform(X)
+            start, cpu = time.perf_counter(), time.process_time()
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                coef, intercept, n_iter = model._solve(Z, codes, C)
+            wall, cpu = time.perf_counter() - start, time.process_time() - cpu
+            found = (features.transform(X_new) @ coef.T + intercept).argmax(axis=1)
+            right = float(np.mean(model.classes_[found] == y_new))
+            print(
+                f"C={C:<6g} {solver:17s} {wall:7.2f} s  cpu {cpu:7.2f} s  {n_iter:4d} steps  accuracy {right:.4f}",
+                flush=True,
+            )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command", required=True)
+    for name, rows, width in (
+        ("ridge", 581_012, 2048),
+        ("growth", 0, 2048),
+        ("svm", 12_000, 512),
+        ("accuracy", 0, 2048),
+    ):
+        command = commands.add_parser(name)
+        command.add_argument("--rows", type=int, default=rows)
+        command.add_argument("--components", type=int, default=width)
+    one = commands.add_parser("one")
+    one.add_argument("rows", type=int)
+    one.add_argument("components", type=int)
+    options = parser.parse_args()
+    if options.command == "one":
+        print(json.dumps(fit_once(options.rows, options.components)))
+    elif options.command == "ridge":
+        show(in_own_process(options.rows, options.components))
+    elif options.command == "growth":
+        growth(options.components)
+    elif options.command == "svm":
+        svm(options.rows, options.components)
+    else:
+        accuracy(options.components)
+
+
+if __name__ == "__main__":
+    main()

@@ -19,7 +19,7 @@ from krein.measures.omega import check_dim
 from krein.measures.predict import Outlook, check_width, frequencies_for_width
 from krein.measures.protocol import RadialKernel, closed_terms
 from krein.measures.signed import SignedMeasure
-from krein.measures.smoothness import radial_shape, singularity_exponent
+from krein.measures.smoothness import FIT_MARGIN, radial_shape, singularity_exponent
 
 __all__ = ["METHODS", "check_kernel", "edge_exponent", "fourier_transform", "signed_measure"]
 
@@ -230,7 +230,8 @@ def _fourier(
         return replace(measure, sphere=sphere)
     density, cutoff = fourier_transform(kernel, dim, radius if kernel.domain != "sphere" else None)
     exponent = edge_exponent(kernel, cutoff)
-    if truncate is None and not exponent > critical_exponent(dim):
+    fitted = kernel.domain != "sphere" or kernel.facts.edge_exponent is None
+    if truncate is None and not exponent > critical_exponent(dim) + (FIT_MARGIN if fitted else 0.0):
         raise ValueError(
             f"the Fourier transform of {kernel!r} extended by zero beyond z = {cutoff:.4g} has infinite mass on R^{dim}: at its "
             f"edge or a kink it behaves like |z - z0|^{exponent:.3g}, and a finite mass needs an exponent above (d-1)/2 = "
@@ -238,13 +239,16 @@ def _fourier(
             "for the paper's truncated measure with its bias"
         )
     reach = min(cutoff, radius) if radius is not None else cutoff
-    measure = fourier_measure(kernel.radial, density, dim, cutoff, reach, r_max=truncate, sphere=sphere)
+    if truncate is not None:
+        return fourier_measure(kernel.radial, density, dim, cutoff, reach, r_max=truncate, sphere=sphere)
     size = float(np.max(np.abs(kernel.radial(np.linspace(0.0, reach, 65)))))
-    if truncate is None and measure.bias > 0.1 * size:
-        raise ValueError(
-            f"the numerical Fourier transform of {kernel!r} has lost its digits to cancellation in dimension {dim}: it gives the "
-            f"kernel with a bias of {measure.bias:.3g} only. Use method='least_mass' with the data's radius"
-        )
+    for arches, allowed in ((30, 0.8), (200 if fitted else 600, 0.1)):  # a short look first
+        measure = fourier_measure(kernel.radial, density, dim, cutoff, reach, sphere=sphere, arches=arches)
+        if measure.bias > allowed * size:
+            raise ValueError(
+                f"the numerical Fourier transform of {kernel!r} has lost its digits to cancellation in dimension {dim}: it gives "
+                f"the kernel with a bias of {measure.bias:.3g} only. Use method='least_mass' with the data's radius"
+            )
     return measure
 
 
@@ -282,9 +286,9 @@ def edge_exponent(kernel: RadialKernel, cutoff: float) -> float:
     if kernel.domain == "sphere" and declared is not None:
         return declared
     size = float(np.max(np.abs(kernel.radial(np.linspace(0.0, cutoff, 65)))))
-    return singularity_exponent(
-        kernel.radial, cutoff, ends=kernel.domain == "sphere" or abs(float(kernel.radial(cutoff))) > 1e-16 * size
-    )
+    if kernel.domain == "sphere" or abs(float(kernel.radial(cutoff))) > 1e-16 * size:
+        return singularity_exponent(kernel.radial, cutoff, ends=True)
+    return singularity_exponent(kernel.radial, 1.5 * cutoff, ends=False)  # k ends there by itself: look across
 
 
 def _check_radius(radius: Any, sphere: bool) -> float | None:

@@ -14,12 +14,10 @@ from krein.measures.fourier import critical_exponent, fourier_measure, tail_mass
 from krein.measures.omega import check_dim
 from krein.measures.parts import Density
 from krein.measures.protocol import RadialKernel, closed_terms
-from krein.measures.smoothness import Shape, radial_shape, singularity_exponent
+from krein.measures.smoothness import FIT_MARGIN, Shape, radial_shape, singularity_exponent
 from krein.measures.sphere import lower_dimension_with_negative_degree, negative_degrees
 
 __all__ = ["Diagnosis", "diagnose"]
-
-_FIT_MARGIN = 0.05  # a fitted exponent this close to the critical one counts as critical, which is infinite
 
 
 @final
@@ -153,7 +151,7 @@ def _closed(kernel: RadialKernel, dim: int, terms: list) -> Diagnosis:
 def _on_sphere(kernel: RadialKernel, dim: int) -> Diagnosis:
     exponent, critical = edge_exponent(kernel, 2.0), critical_exponent(dim)
     numerical = kernel.facts.edge_exponent is None
-    margin = _FIT_MARGIN if numerical else 0.0
+    margin = FIT_MARGIN if numerical else 0.0
     finite = bool(exponent > critical + margin)
     inner = kernel.facts.edge_smoothness
     if inner is None:
@@ -233,7 +231,7 @@ def _on_space(kernel: RadialKernel, dim: int) -> Diagnosis:
         )
     limit, critical = shape.limit, critical_exponent(dim)
     exponent = singularity_exponent(lambda z: kernel.radial(z) - limit, 1.5 * shape.support, ends=False)
-    finite = bool(exponent > critical + _FIT_MARGIN)
+    finite = bool(exponent > critical + FIT_MARGIN)
     if math.isinf(exponent):
         reason = "no kink or jump away from 0 was found, so its transform decays fast"
     else:

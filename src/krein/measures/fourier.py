@@ -62,7 +62,7 @@ def fourier_measure(
     positive = _part(density, edges, middle > floor)
     negative = _part(lambda r: -density(r), edges, middle < -floor)
     measure = SignedMeasure.jordan(dim, positive, negative, radius=radius, sphere=sphere)
-    z = check_grid(radius)[::4]
+    z = check_grid(radius)[::8]
     gap = float(np.max(np.abs(measure.evaluate(z) - function(z))))
     return SignedMeasure.jordan(
         dim, positive, negative, radius=radius, sphere=sphere, bias=1.05 * gap + 1e-12, note=note

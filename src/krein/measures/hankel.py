@@ -18,7 +18,7 @@ __all__ = ["hankel_density"]
 
 _ORDER = 20  # Gauss nodes per panel
 _PHASE = 16.0  # radians of the Bessel function per panel
-_ROUNDING = 1e-14  # relative to the integral of the absolute value: what is below has no digit left and is set to 0
+_ROUNDING = 1e-13  # relative to the integral of the absolute value: what is below has no digit left and is set to 0
 _GRADING = 0.2 ** np.arange(14, 0, -1)  # panels shrink towards the ends, where k may be singular
 
 

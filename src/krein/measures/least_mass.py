@@ -31,6 +31,7 @@ _NO_MASS_PRICE = 1e6  # more than any mass is worth: the head alone
 _RADII = 300
 _REACH = 40.0  # largest radius in units of √d/R at tolerance 0.01; a kink at 0 needs radii growing as tolerances fall
 _PIVOTS = 5000  # of the simplex method; programs that have a useful answer take a few hundred
+_SUSPECT = 30.0  # in units of sup|k|: a mass that may be due to the reach of the radii
 _SECONDS = 10.0  # guards against the rare program on which the solver stalls
 _WIDER = 8.0  # how much farther radii reach when the first grid is infeasible
 _ROUNDS = 6  # exchange steps that add the worst points between grid points
@@ -57,12 +58,13 @@ def least_mass(
     """
     program = _Program.for_function(function, dim, radius, head_degree, _reach(tol, function, radius))
     solved = program.solve(tol=tol)
-    if solved is None:
+    if solved is None or solved.mass > _SUSPECT * program.size:  # a kink at 0 may need radii farther out
         wider = _Program.for_function(function, dim, radius, head_degree, _WIDER * program.reach)
-        solved = wider.solve(tol=tol)
-        if solved is None:
-            raise _out_of_reach(program, tol)
-        program = wider
+        again = wider.solve(tol=tol)
+        if again is not None and (solved is None or again.mass < solved.mass):
+            program, solved = wider, again
+    if solved is None:
+        raise _out_of_reach(program, tol)
     if solved.mass > MASS_LIMIT * program.size:
         raise ValueError(
             f"the least mass within tol={tol:.3g} of this kernel on [0, {radius:.4g}] in dimension {dim} is "
@@ -97,7 +99,7 @@ def least_mass_for_width(
 
     A weighted sum :math:`\varepsilon + aM` of tolerance and mass is one linear program and traces out the same measures as
     all tolerances do; the price a starts at :math:`s^{-1/2}`, the order of the standard error of a unit of mass, and moves by
-    factors of 3 as long as the prediction improves.
+    factors of 3 as long as the prediction improves; then the tolerance moves by factors of 1.25.
 
     Parameters
     ----------
@@ -109,35 +111,41 @@ def least_mass_for_width(
     reach = _reach(1e-3, function, radius)
     program = _Program.for_function(function, dim, radius, head_degree, reach, outlook.slack)
 
-    def attempt(price: float) -> tuple[float, SignedMeasure | None]:
-        solved = program.solve(price=price)
+    def attempt(**limit: float) -> tuple[float, _Solution | None]:
+        solved = program.solve(**limit)
         if solved is None:
             return math.inf, None
         measure = program.measure(solved, sphere=sphere)
         if n_frequencies < 2 and measure.positive.mass > 0 and measure.negative.mass > 0:
             return math.inf, None  # one frequency cannot stand for both signs
-        return outlook.error(measure, n_frequencies), measure
+        return outlook.error(measure, n_frequencies), solved
 
     start = 1.0 / math.sqrt(n_frequencies) if n_frequencies else _NO_MASS_PRICE
-    least, best = attempt(start)
+    least, best = attempt(price=start)
     for factor in (1 / 3, 3.0):
         price, improved = start, False
         while 1e-6 < price * factor < 1e3:
             price *= factor
-            error, measure = attempt(price)
+            error, solved = attempt(price=price)
             if error >= least:
                 break
-            least, best, improved = error, measure, True
+            least, best, improved = error, solved, True
         if improved:
             break
+    for factor in (1.25, 0.8):  # prices reach the corners of the trade-off only; tolerances reach what lies between
+        while best is not None and best.tol > 0.0 and best.mass > 0.0:
+            error, solved = attempt(tol=best.tol * factor)
+            if error >= least:
+                break
+            least, best = error, solved
     if best is None:
-        _, best = attempt(_NO_MASS_PRICE)
+        _, best = attempt(price=_NO_MASS_PRICE)
     if best is None:
         raise ValueError(
             f"the linear program for the measure failed for this kernel on [0, {radius:.4g}] in dimension {dim}; check that "
             "the kernel is finite and continuous there, or use a smaller radius"
         )
-    return best
+    return program.measure(best, sphere=sphere)
 
 
 @dataclass(frozen=True)

@@ -14,11 +14,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-__all__ = ["Shape", "radial_shape", "singularity_exponent"]
+__all__ = ["FIT_MARGIN", "Shape", "radial_shape", "singularity_exponent"]
 
 Function = Callable[[np.ndarray], np.ndarray]
 
 _SAMPLES = 2**17
+FIT_MARGIN = 0.05  # a fitted exponent this close to the critical one counts as critical, which is infinite
 _FLOOR = 1e-12  # of the largest coefficient: below is rounding
 
 

@@ -8,7 +8,14 @@ from collections.abc import Sequence
 import mpmath as mp
 import numpy as np
 
-__all__ = ["bernstein_tolerance", "frozen", "hoeffding_tolerance", "omega_reference", "unit_vectors"]
+__all__ = [
+    "bernstein_tolerance",
+    "empirical_bernstein_tolerance",
+    "frozen",
+    "hoeffding_tolerance",
+    "omega_reference",
+    "unit_vectors",
+]
 
 
 def hoeffding_tolerance(
@@ -23,6 +30,17 @@ def bernstein_tolerance(variance: float, bound: float, count: int, *, n_checks: 
     """Bound on the error of a mean of `count` draws of the given variance that stay within `bound` of their mean."""
     log = math.log(2 * n_checks / false_fail)
     return math.sqrt(2 * variance * log / count) + 2 * bound * log / (3 * count)
+
+
+def empirical_bernstein_tolerance(
+    draws: np.ndarray, bound: float, *, n_checks: int, false_fail: float = 1e-6
+) -> np.ndarray:
+    """Bound on the error of the means over the first axis of independent draws in [−bound, bound], their variance not known.
+
+    Maurer and Pontil, "Empirical Bernstein bounds and sample variance penalization", COLT 2009, Theorem 4, both sides.
+    """
+    n, log = draws.shape[0], math.log(4 * n_checks / false_fail)
+    return np.sqrt(2 * draws.var(axis=0, ddof=1) * log / n) + 7 * 2 * bound * log / (3 * (n - 1))
 
 
 def frozen(array: np.ndarray) -> np.ndarray:

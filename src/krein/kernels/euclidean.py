@@ -22,9 +22,37 @@ class _EuclideanKernel(Kernel):
         return "euclidean"
 
 
+@dataclass(frozen=True, repr=False)
+class _ScaleKernel(_EuclideanKernel):
+    """A kernel that is positive definite on every ℝ^d, with a length scale."""
+
+    scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "scale", positive_real(self.scale, "scale"))
+
+    @property
+    def facts(self) -> Facts:
+        return Facts(edge_smoothness=math.inf, positive_on_spheres=True)
+
+
+@dataclass(frozen=True, repr=False)
+class _GrowingKernel(_EuclideanKernel):
+    """A kernel that is not bounded, with a shape."""
+
+    c: float = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "c", positive_real(self.c, "c"))
+
+    @property
+    def facts(self) -> Facts:
+        return Facts(bounded=False, edge_smoothness=math.inf)
+
+
 @final
 @dataclass(frozen=True, repr=False)
-class Gaussian(_EuclideanKernel):
+class Gaussian(_ScaleKernel):
     r"""Gaussian kernel.
 
     .. math:: k(z) = e^{-z^2 / 2s^2}
@@ -45,17 +73,8 @@ class Gaussian(_EuclideanKernel):
     array([1.    , 0.6065])
     """
 
-    scale: float = 1.0
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "scale", positive_real(self.scale, "scale"))
-
     def radial(self, z: Any) -> np.ndarray:
         return np.exp(-0.5 * (np.asarray(z, dtype=np.float64) / self.scale) ** 2)
-
-    @property
-    def facts(self) -> Facts:
-        return Facts(edge_smoothness=math.inf, positive_on_spheres=True)
 
     def radius_law(self, dim: int) -> RadiusLaw:
         return ChiLaw(dim, self.scale)
@@ -63,7 +82,7 @@ class Gaussian(_EuclideanKernel):
 
 @final
 @dataclass(frozen=True, repr=False)
-class Laplacian(_EuclideanKernel):
+class Laplacian(_ScaleKernel):
     r"""Laplacian (exponential) kernel, of the Euclidean distance.
 
     .. math:: k(z) = e^{-z/s}
@@ -78,17 +97,8 @@ class Laplacian(_EuclideanKernel):
     Its spectral measure is the multivariate Cauchy law: Matérn with :math:`\nu = 1/2`.
     """
 
-    scale: float = 1.0
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "scale", positive_real(self.scale, "scale"))
-
     def radial(self, z: Any) -> np.ndarray:
         return np.exp(-np.asarray(z, dtype=np.float64) / self.scale)
-
-    @property
-    def facts(self) -> Facts:
-        return Facts(edge_smoothness=math.inf, positive_on_spheres=True)
 
     def radius_law(self, dim: int) -> RadiusLaw:
         return StudentLaw(dim, self.scale, 0.5)
@@ -96,7 +106,7 @@ class Laplacian(_EuclideanKernel):
 
 @final
 @dataclass(frozen=True, repr=False)
-class Matern(_EuclideanKernel):
+class Matern(_ScaleKernel):
     r"""Matérn kernel.
 
     .. math:: k(z) = \frac{2^{1-\nu}}{\Gamma(\nu)} x^\nu K_\nu(x), \qquad x = \sqrt{2\nu}\, z/s
@@ -113,11 +123,10 @@ class Matern(_EuclideanKernel):
     Its spectral measure is the multivariate t law with :math:`2\nu` degrees of freedom and scale :math:`1/s`.
     """
 
-    scale: float = 1.0
     nu: float = 1.5
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "scale", positive_real(self.scale, "scale"))
+        super().__post_init__()
         object.__setattr__(self, "nu", positive_real(self.nu, "nu"))
 
     def radial(self, z: Any) -> np.ndarray:
@@ -132,17 +141,13 @@ class Matern(_EuclideanKernel):
         log = (1 - nu) * math.log(2) - special.gammaln(nu) + nu * np.log(positive) + log_kv(nu, positive)
         return np.where(x > 0.0, np.minimum(np.exp(log), 1.0), 1.0)
 
-    @property
-    def facts(self) -> Facts:
-        return Facts(edge_smoothness=math.inf, positive_on_spheres=True)
-
     def radius_law(self, dim: int) -> RadiusLaw:
         return StudentLaw(dim, self.scale, self.nu)
 
 
 @final
 @dataclass(frozen=True, repr=False)
-class Cauchy(_EuclideanKernel):
+class Cauchy(_ScaleKernel):
     r"""Cauchy (rational quadratic) kernel.
 
     .. math:: k(z) = \frac{1}{1 + z^2/s^2}
@@ -157,17 +162,8 @@ class Cauchy(_EuclideanKernel):
     A mixture of Gaussians, :math:`\int_0^\infty e^{-t} e^{-tz^2/s^2} dt`, so the radius has a variance-gamma law.
     """
 
-    scale: float = 1.0
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "scale", positive_real(self.scale, "scale"))
-
     def radial(self, z: Any) -> np.ndarray:
         return 1.0 / (1.0 + (np.asarray(z, dtype=np.float64) / self.scale) ** 2)
-
-    @property
-    def facts(self) -> Facts:
-        return Facts(edge_smoothness=math.inf, positive_on_spheres=True)
 
     def radius_law(self, dim: int) -> RadiusLaw:
         return VarianceGammaLaw(dim, self.scale)
@@ -222,7 +218,7 @@ class DeltaGaussian(_EuclideanKernel):
 
 @final
 @dataclass(frozen=True, repr=False)
-class Multiquadric(_EuclideanKernel):
+class Multiquadric(_GrowingKernel):
     r"""Multiquadric: unbounded, and minus it is conditionally positive definite of order 1.
 
     .. math:: k(z) = \sqrt{c^2 + z^2}
@@ -233,22 +229,13 @@ class Multiquadric(_EuclideanKernel):
         Shape :math:`c > 0`.
     """
 
-    c: float = 1.0
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "c", positive_real(self.c, "c"))
-
     def radial(self, z: Any) -> np.ndarray:
         return np.hypot(self.c, np.asarray(z, dtype=np.float64))
-
-    @property
-    def facts(self) -> Facts:
-        return Facts(bounded=False, edge_smoothness=math.inf)
 
 
 @final
 @dataclass(frozen=True, repr=False)
-class Log(_EuclideanKernel):
+class Log(_GrowingKernel):
     r"""Logarithmic kernel: unbounded below, conditionally positive definite of order 1.
 
     .. math:: k(z) = -\log(1 + z^2/c^2)
@@ -259,17 +246,8 @@ class Log(_EuclideanKernel):
         Shape :math:`c > 0`.
     """
 
-    c: float = 1.0
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "c", positive_real(self.c, "c"))
-
     def radial(self, z: Any) -> np.ndarray:
         return 0.0 - np.log1p((np.asarray(z, dtype=np.float64) / self.c) ** 2)
-
-    @property
-    def facts(self) -> Facts:
-        return Facts(bounded=False, edge_smoothness=math.inf)
 
 
 @final

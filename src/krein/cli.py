@@ -209,38 +209,54 @@ def add_plot(app: "typer.Typer") -> None:
         screen.print(f"written to {path}", markup=False, soft_wrap=True)
 
 
+def add_reproduce(app: "typer.Typer") -> None:
+    """``krein reproduce``."""
+    import typer
+
+    from krein.experiments.catalog import EXPERIMENTS
+    from krein.experiments.data import DIMENSIONS
+
+    @command(app, "reproduce")
+    def reproduce(
+        names: Annotated[
+            list[str] | None,
+            typer.Argument(
+                metavar="[FIGURE]...", help=f"Of {', '.join(one.name for one in EXPERIMENTS)}; none for all."
+            ),
+        ] = None,
+        datasets: Annotated[
+            list[str] | None,
+            typer.Option(
+                "--datasets", help=f"Of {', '.join(DIMENSIONS)}, or all. Default: letter; with --full all four."
+            ),
+        ] = None,
+        full: Annotated[
+            bool, typer.Option("--full/--quick", help="All runs of the paper, or a few minutes' worth.")
+        ] = False,
+        out: Annotated[Path, typer.Option("--out", "-o", help="Folder for records, figures and report.")] = Path(
+            "results"
+        ),
+        jobs: Annotated[int, typer.Option("--jobs", "-j", help="Processes; 0 for one per core.")] = 0,
+        count: Annotated[str, typer.Option(help="Widths as output columns, or as the paper's pairs.")] = "columns",
+        seed: Annotated[int, typer.Option(help="Of the first run of each point.")] = 0,
+    ) -> None:
+        """The paper's figures and tables with a verdict on each claim; continues where it was interrupted."""
+        _reproduce(names or [], datasets or [], full, out, jobs, count, seed)
+
+
 def add_demo(app: "typer.Typer") -> None:
-    """``krein demo``; the reproduction of the paper will take its place."""
+    """``krein demo``."""
     import typer
 
     @command(app, "demo")
     def demo(
-        out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the figures.")] = Path("results"),
-        dim: Annotated[int, typer.Option("--dim", "-d", help="Number of columns of the data.")] = 16,
+        out: Annotated[Path, typer.Option("--out", "-o", help="Folder for records, figures and report.")] = Path(
+            "results"
+        ),
+        jobs: Annotated[int, typer.Option("--jobs", "-j", help="Processes; 0 for one per core.")] = 0,
     ) -> None:
-        """Diagnose every named kernel and draw the paper's Figure 1 for it."""
-        from rich.progress import track
-
-        from krein.plotting import plot_measure, plot_measures, save_figure
-
-        screen = console()
-        out.mkdir(parents=True, exist_ok=True)
-        kernels = {name: cls() for name, cls in NAMED_KERNELS.items()}
-        screen.print(_diagnosis_table([krein.diagnose(kernel, dim) for kernel in kernels.values()]))
-        rows = []
-        for name, kernel in track(
-            kernels.items(), description="drawing", console=console(stderr=True), transient=True, total=len(kernels)
-        ):
-            row = (kernel, _measure(kernel, dim), "")
-            save_figure(plot_measure(*row[:2]), out / "figure1" / f"{name}.svg")
-            rows.append(row)
-        overview = save_figure(plot_measures(rows, style="light"), out / "figure1.png", dpi=100)
-        screen.print(_measure_table(list(kernels), [row[1] for row in rows]))
-        screen.print(
-            f"Kernels and signed measures: {overview} (one vector file per kernel in {out / 'figure1'})",
-            markup=False,
-            soft_wrap=True,
-        )
+        """The paper in a few minutes: krein reproduce --quick on the packaged data set letter."""
+        _reproduce([], ["letter"], False, out, jobs, "columns", 0)
 
 
 def add_approximate(app: "typer.Typer") -> None:
@@ -361,8 +377,102 @@ COMMANDS: tuple[Callable[["typer.Typer"], None], ...] = (
     add_approximate,
     add_train,
     add_predict,
+    add_reproduce,
     add_demo,
 )
+
+
+def _reproduce(names: list[str], datasets: list[str], full: bool, out: Path, jobs: int, count: str, seed: int) -> None:
+    """Do the experiments under a progress bar, then say who wins where and what became of each claim."""
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    from krein import experiments
+
+    if count not in ("columns", "pairs"):
+        raise ValueError(f"count must be columns or pairs, got {count!r}")
+    if jobs < 0:
+        raise ValueError(f"jobs must be 0 (one per core) or a number of processes, got {jobs}")
+    every = krein.datasets.names() if "all" in datasets or (full and not datasets) else tuple(datasets) or ("letter",)
+    plan = experiments.Plan("full" if full else "quick", every, count, seed)  # type: ignore[arg-type]
+    bar = Progress(
+        TextColumn("{task.description:<26.26}"),
+        BarColumn(bar_width=None),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        console=console(stderr=True),
+        transient=True,
+    )
+    last: list[experiments.Progress] = []
+
+    def show(progress: experiments.Progress) -> None:
+        last[:] = [progress]
+        run = progress.run
+        bar.update(task, completed=progress.done, total=progress.total, description=_run_title(run))
+
+    try:
+        with bar:
+            task = bar.add_task("reading data", total=None)
+            found = experiments.reproduce(names, plan, out, jobs=jobs or experiments.default_jobs(), on_progress=show)
+    except KeyboardInterrupt:
+        _say_how_to_continue(last, out)
+        raise
+    except OSError:
+        if last:
+            _say_how_to_continue(last, out)
+        raise
+    _show_reproduction(found)
+
+
+def _run_title(run: Any) -> str:
+    return "starting" if run is None else f"{run.experiment} {run.dataset} {run.method}"
+
+
+def _say_how_to_continue(last: Sequence[Any], out: Path) -> None:
+    done = f"{last[0].done} of {last[0].total} runs are" if last else "Finished runs are"
+    console(stderr=True).print(
+        f"{done} kept in {out / 'records.jsonl'}; the same command continues from there.", markup=False, soft_wrap=True
+    )
+
+
+def _show_reproduction(found: Any) -> None:
+    from rich import box
+    from rich.markup import escape
+    from rich.table import Table
+
+    screen = console()
+    if found.winners is not None:
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=found.winners.caption, title_justify="left")
+        for heading in found.winners.header:
+            table.add_column(heading, overflow="fold")
+        for i, row in enumerate(found.winners.rows):
+            stressed = (
+                f"[green]{escape(text)}[/green]" if (i, j) in found.winners.best else escape(text)
+                for j, text in enumerate(row)
+            )
+            table.add_row(*stressed)
+        screen.print(table)
+    claims = Table(box=box.SIMPLE_HEAD, pad_edge=False, title="Claims of the paper", title_justify="left")
+    for heading in ("claim", "as printed", "library"):
+        claims.add_column(heading)
+    colours = {"confirmed": "green", "not confirmed": "red", "not testable": "yellow"}
+    for claim, finding in found.verdicts:
+        cells = (f"[{colours[one]}]{one}[/]" if one else "" for one in (finding.printed, finding.library))
+        claims.add_row(escape(claim.text), *cells)
+    screen.print(claims)
+    for failure in found.failures:
+        run = failure.run
+        text = f"failed: {run.experiment} {run.dataset} {run.kernel} {run.method} width {run.size}: {failure.message}"
+        console(stderr=True).print(text, style="yellow", markup=False, soft_wrap=True)
+    screen.print(f"{found.done} runs done, {found.reused} found done before", markup=False)
+    screen.print(f"report: {found.report}", markup=False, soft_wrap=True)
 
 
 def _sample_rows(path: Path, target: str | None, scaling: str, rows: int, seed: int) -> tuple[Any, Any]:

@@ -1,0 +1,100 @@
+"""Panels as SVG that takes its ink from the page it stands on, so that it reads in light and dark."""
+
+from __future__ import annotations
+
+import io
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from krein.experiments.panels import FLOOR, Line, Panel
+from krein.plotting import Look, dress, look_of, new_figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["draw", "inline"]
+
+_WIDE, _TALL, _LEGEND_ROW = 5.2, 3.5, 0.19
+
+
+def draw(panel: Panel) -> str:
+    """The panel as an SVG document with a transparent page and grey ink; the same bytes for the same panel."""
+    import matplotlib
+
+    look = look_of("auto")
+    rows = -(-len(panel.lines) // 2) if len(panel.lines) > 1 else 0
+    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": panel.title, "font.size": 9}):
+        figure = new_figure(_WIDE, _TALL + _LEGEND_ROW * rows)
+        axes = figure.subplots()
+        dress(axes, look, xlabel=panel.xlabel, ylabel=panel.ylabel, title=panel.title)
+        _scales(axes, panel)
+        for line in panel.lines:
+            _line(axes, line, look, log=panel.ylog)
+        if rows:
+            figure.legend(loc="outside lower left", ncols=2, frameon=False, labelcolor=look.ink, fontsize=8)
+        file = io.StringIO()
+        figure.savefig(file, format="svg", facecolor="none", metadata={"Date": None, "Creator": None})
+    return file.getvalue()
+
+
+def inline(svg: str, name: str, label: str) -> str:
+    """An SVG document made part of a page: scaled to its width, inked by ``currentColor``, its ids its own.
+
+    Examples
+    --------
+    >>> inline('<?xml?><svg width="5pt" height="4pt" viewBox="0 0 5 4"><g id="a" style="fill: #767676"/></svg>', "f", "A figure")
+    '<svg role="img" aria-label="A figure" viewBox="0 0 5 4"><g id="f-a" style="fill: currentColor"/></svg>'
+    """
+    from html import escape
+
+    svg = svg[svg.index("<svg") :]
+    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    svg = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", svg, count=1)
+    svg = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", svg, count=1)
+    svg = re.sub(r'\bid="', f'id="{name}-', svg)
+    svg = re.sub(r'href="#', f'href="#{name}-', svg)
+    svg = svg.replace("url(#", f"url(#{name}-").replace("#767676", "currentColor")
+    return svg.replace("<svg", f'<svg role="img" aria-label="{escape(label, quote=True)}"', 1).strip()
+
+
+def _scales(axes: Axes, panel: Panel) -> None:
+    from matplotlib.ticker import FixedLocator, FormatStrFormatter, NullFormatter, NullLocator
+
+    if panel.xlog:
+        axes.set_xscale("log")
+        ticks = sorted({x for line in panel.lines for x in line.x if np.isfinite(x)})
+        if len(ticks) <= 8 and all(float(x).is_integer() for x in ticks):
+            axes.xaxis.set_major_locator(FixedLocator(ticks))
+            axes.xaxis.set_major_formatter(FormatStrFormatter("%d"))
+            axes.xaxis.set_minor_locator(NullLocator())
+        else:
+            axes.xaxis.set_major_formatter(FormatStrFormatter("%g"))
+            axes.xaxis.set_minor_formatter(NullFormatter())
+    if panel.ylog:
+        axes.set_yscale("log")
+
+
+def _line(axes: Axes, line: Line, look: Look, *, log: bool) -> None:
+    colour = look.ink if line.colour == "ink" else line.colour
+    x, y = np.array(line.x), np.array(line.y)
+    if line.stems:
+        axes.axhline(0.0, color=look.ink, linewidth=0.8)
+        axes.vlines(x, 0.0, y, color=colour, linewidth=1.8)
+        axes.plot(x, y, line.marker or "o", color=colour, markersize=5, linestyle="none", label=line.label)
+        return
+    axes.plot(
+        x,
+        y,
+        color=colour,
+        marker=line.marker or None,
+        markersize=5,
+        linestyle=line.dash,
+        linewidth=2.0 if line.dash == "-" else 1.3,
+        label=line.label,
+    )
+    if any(line.deviation):
+        deviation = np.array(line.deviation)
+        low = np.maximum(y - deviation, np.maximum(FLOOR, y / 10)) if log else y - deviation
+        axes.fill_between(x, low, y + deviation, color=colour, alpha=0.18, linewidth=0)

@@ -1,0 +1,139 @@
+"""The report as one page of HTML that needs nothing else: no scripts, no network, light and dark, phone and desk."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+from krein.experiments.claims import Claim, Finding
+from krein.experiments.sheets import Sheet
+
+__all__ = ["Section", "page"]
+
+_CSS = """
+:root { color-scheme: light dark; --ink: #1b1d20; --soft: #5c6470; --page: #fcfcfa; --card: #ffffff; --line: #dfe2e6;
+  --good: #0b6b4a; --bad: #b03a00; --open: #5c6470; --accent: #00588a; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e7e8ea; --soft: #a3abb6; --page: #131416; --card: #1b1d20;
+  --line: #34383d; --good: #4fc79a; --bad: #ff9a62; --open: #a3abb6; --accent: #6fb7e6; } }
+* { box-sizing: border-box; }
+body { margin: 0; background: var(--page); color: var(--ink); font: 16px/1.55 system-ui, -apple-system, "Segoe UI", sans-serif; }
+main { max-width: 68rem; margin: 0 auto; padding: 1.5rem 1rem 4rem; }
+h1 { font-size: 1.7rem; line-height: 1.2; margin: .5rem 0; }
+h2 { font-size: 1.25rem; margin: 3rem 0 .3rem; padding-top: .8rem; border-top: 1px solid var(--line); }
+p { max-width: 46rem; overflow-wrap: anywhere; } .soft { color: var(--soft); font-size: .92rem; }
+nav { display: flex; flex-wrap: wrap; gap: .3rem .9rem; font-size: .92rem; } a { color: var(--accent); }
+.claims { display: grid; gap: .7rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 20rem), 1fr)); }
+.claim { background: var(--card); border: 1px solid var(--line); border-radius: .5rem; padding: .8rem 1rem; min-width: 0; }
+.claim p { margin: .35rem 0; font-size: .92rem; } .claim b { display: block; line-height: 1.35; }
+.chips { display: flex; flex-wrap: wrap; gap: .35rem; margin: .45rem 0; padding: 0; list-style: none; font-size: .82rem; }
+.chips li { border: 1px solid currentColor; border-radius: 1rem; padding: .05rem .6rem; font-weight: 600; }
+.confirmed { color: var(--good); } .not-confirmed { color: var(--bad); } .not-testable { color: var(--open); }
+.figures { display: grid; gap: 1rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 22rem), 1fr)); margin: 1rem 0; }
+figure { margin: 0; background: var(--card); border: 1px solid var(--line); border-radius: .5rem; padding: .4rem; min-width: 0; }
+svg { display: block; width: 100%; height: auto; color: var(--ink); }
+.scroll { overflow-x: auto; margin: 1rem 0; border: 1px solid var(--line); border-radius: .5rem; background: var(--card); }
+table { border-collapse: collapse; font-size: .84rem; font-variant-numeric: tabular-nums; width: 100%; }
+caption { text-align: left; padding: .5rem .7rem; font-weight: 600; } td b { color: var(--good); }
+th, td { text-align: left; padding: .25rem .7rem; border-top: 1px solid var(--line); white-space: nowrap; }
+table.prose td { white-space: normal; }
+pre { overflow-x: auto; background: var(--card); border: 1px solid var(--line); border-radius: .5rem; padding: .5rem .8rem;
+  font-size: .86rem; } summary { cursor: pointer; color: var(--accent); } details { margin: .6rem 0; }
+"""
+
+
+@dataclass(frozen=True)
+class Section:
+    """One experiment in the report.
+
+    Parameters
+    ----------
+    name, title, about : str
+    state : str
+        Runs done, rows used.
+    command : str
+        How to get it again.
+    figures : tuple of str
+        SVG elements, ready for the page.
+    sheets : tuple of Sheet
+    notes : tuple of str
+        Warnings the runs gave.
+    beyond : bool
+    """
+
+    name: str
+    title: str
+    about: str
+    state: str
+    command: str
+    figures: tuple[str, ...]
+    sheets: tuple[Sheet, ...]
+    notes: tuple[str, ...] = ()
+    beyond: bool = False
+
+
+def page(
+    sections: Sequence[Section], verdicts: Sequence[tuple[Claim, Finding]], intro: Sequence[str], methods: Sheet
+) -> str:
+    """The whole document."""
+    links = "".join(f'<a href="#{one.name}">{escape(one.title.split(":")[0])}</a>' for one in sections)
+    paper = "".join(_claim(claim, finding) for claim, finding in verdicts if claim.paper)
+    own = "".join(_claim(claim, finding) for claim, finding in verdicts if not claim.paper)
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f'<link rel="icon" href="data:,"><title>krein: the paper, checked</title><style>{_CSS}</style></head>\n<body><main>'
+        "<h1>Learning in Kreĭn spaces with signed measures: the paper, checked</h1>"
+        + "".join(f"<p>{escape(text)}</p>" for text in intro)
+        + f"<nav>{links}</nav>"
+        + f'<h2 id="verdicts">Verdicts</h2><p class="soft">Computed from the records of these runs. &ldquo;As printed&rdquo; is '
+        f'the paper&rsquo;s method; &ldquo;library&rdquo; is what krein does by default.</p><div class="claims">{paper}</div>'
+        f'<p class="soft">And what this library claims of itself:</p><div class="claims">{own}</div>'
+        + _sheet(methods, prose=True)
+        + "".join(_section(one) for one in sections)
+        + "</main></body></html>\n"
+    )
+
+
+def _claim(claim: Claim, finding: Finding) -> str:
+    chips = "".join(
+        f'<li class="{status.replace(" ", "-")}">{who}: {status}</li>'
+        for who, status in (("as printed", finding.printed), ("library", finding.library))
+        if status is not None
+    )
+    return (
+        f'<div class="claim"><b>{escape(claim.text)}</b><ul class="chips">{chips}</ul><p>{escape(finding.words)}</p>'
+        f'<p class="soft"><a href="#{claim.experiment}">{claim.experiment}</a></p></div>'
+    )
+
+
+def _section(one: Section) -> str:
+    figures = "".join(f"<figure>{svg}</figure>" for svg in one.figures)
+    mark = ' <span class="soft">(beyond the paper)</span>' if one.beyond else ""
+    notes = "".join(f"<li>{escape(note)}</li>" for note in one.notes)
+    return (
+        f'<section id="{one.name}"><h2>{escape(one.title)}{mark}</h2><p>{escape(one.about)}</p>'
+        f'<p class="soft">{escape(one.state)}</p>'
+        + (f'<div class="figures">{figures}</div>' if figures else "")
+        + "".join(_sheet(sheet) for sheet in one.sheets)
+        + (f"<details><summary>Warnings given by the runs</summary><ul>{notes}</ul></details>" if notes else "")
+        + f"<pre>{escape(one.command)}</pre></section>\n"
+    )
+
+
+def _sheet(sheet: Sheet, *, prose: bool = False) -> str:
+    head = "".join(f'<th scope="col">{escape(text)}</th>' for text in sheet.header)
+    body = "".join(
+        "<tr>"
+        + "".join(
+            f"<td>{f'<b>{escape(text)}</b>' if (i, j) in sheet.best else escape(text)}</td>"
+            for j, text in enumerate(row)
+        )
+        + "</tr>"
+        for i, row in enumerate(sheet.rows)
+    )
+    kind = ' class="prose"' if prose else ""
+    return (
+        f'<div class="scroll" tabindex="0"><table{kind}><caption>{escape(sheet.caption)}</caption><thead><tr>{head}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div>"
+    )

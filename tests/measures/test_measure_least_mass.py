@@ -128,6 +128,15 @@ def test_no_measure_of_less_mass(kernel: Kernel, dim: int, degree: int) -> None:
     assert m.mass <= 1.03 * bound + 1e-3
 
 
+@pytest.mark.parametrize("kernel", [Gaussian(1.0), Laplacian(1.0), Laplacian(0.3), Cauchy(1.0)], ids=repr)
+def test_never_more_than_the_closed_form(kernel: Kernel) -> None:
+    """The classical spectrum is feasible with mass 1; radii that end too early once gave the Laplacian a mass of 21."""
+    for dim, degree in ((16, -1), (123, 1)):
+        m = least(kernel, dim, 2**0.5, tol=1e-3, head_degree=degree)
+        assert m.mass <= 1.001
+        assert m.bias < 2.5e-3
+
+
 def test_scaling_kernel_and_data_changes_nothing_else() -> None:
     base = least(NTK(), 16, 1.2, tol=1e-3)
     for factor in (1e-8, -3.0, 1e8):

@@ -31,7 +31,7 @@ _NO_MASS_PRICE = 1e6  # more than any mass is worth: the head alone
 _RADII = 300
 _REACH = 40.0  # largest radius in units of √d/R at tolerance 0.01; a kink at 0 needs radii growing as tolerances fall
 _PIVOTS = 5000  # of the simplex method; programs that have a useful answer take a few hundred
-_SUSPECT = 30.0  # in units of sup|k|: a mass that may be due to the reach of the radii
+_SUSPECT = 1.5  # a bound on the bias so far above the tolerance may be due to the reach of the radii
 _SECONDS = 10.0  # guards against the rare program on which the solver stalls
 _WIDER = 8.0  # how much farther radii reach when the first grid is infeasible
 _ROUNDS = 6  # exchange steps that add the worst points between grid points
@@ -58,7 +58,8 @@ def least_mass(
     """
     program = _Program.for_function(function, dim, radius, head_degree, _reach(tol, function, radius))
     solved = program.solve(tol=tol)
-    if solved is None or solved.mass > _SUSPECT * program.size:  # a kink at 0 may need radii farther out
+    # A kink at 0 needs radii farther out; without them the program is infeasible, or fits it with large weights at its last radii.
+    if solved is None or solved.mass > MASS_LIMIT * program.size or program.bound(solved) > _SUSPECT * tol:
         wider = _Program.for_function(function, dim, radius, head_degree, _WIDER * program.reach)
         again = wider.solve(tol=tol)
         if again is not None and (solved is None or again.mass < solved.mass):
@@ -221,6 +222,10 @@ class _Program:
             radius=self.radius,
             sphere=sphere,
         )
+
+    def bound(self, solved: _Solution) -> float:
+        """Certified bound on the error."""
+        return self._residual(solved)[0]
 
     def error(self, solved: _Solution) -> float:
         """Largest error on the fine grid."""

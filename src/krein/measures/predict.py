@@ -155,7 +155,7 @@ def orthogonal_variance(measure: SignedMeasure, z: Any, n_frequencies: int) -> n
     double = omega(measure.dim, np.multiply.outer(2 * z, radii))
     alone = measure.mass / s * (((1 + double) / 2 - single**2) @ np.abs(weights))
     lengths = np.hypot.outer(radii, radii)
-    together = np.einsum("zjl,j,l->z", omega(measure.dim, np.multiply.outer(z, lengths)), weights, weights)
+    together = omega(measure.dim, np.multiply.outer(z, lengths)) @ weights @ weights
     return np.maximum(alone + (block - 1) / s * (together - (single @ weights) ** 2), 0.0)
 
 

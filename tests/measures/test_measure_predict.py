@@ -1,0 +1,153 @@
+"""The error predicted before anything is drawn, against loops and against drawing."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import krein
+from helpers import bernstein_tolerance
+from krein.kernels import NTK, DeltaGaussian, Gaussian, Laplacian
+from krein.measures import (
+    Atoms,
+    Head,
+    Outlook,
+    SignedMeasure,
+    frequencies_for_width,
+    omega,
+    orthogonal_variance,
+    predicted_error,
+)
+
+DIM = 6
+ATOMS = SignedMeasure.from_atoms(
+    DIM, np.array([0.7, 2.0, 5.0]), np.array([1.0, -0.6, 0.3]), head=Head((0.4, -0.1)), radius=2.0, sphere=True
+)
+Z = np.array([0.0, 0.3, 1.0, 1.9])
+
+
+def test_loops() -> None:
+    """MATH §3: [M Σ|w_j| (1 + Ω_d(2 r_j z))/2 − tail(z)²]/s, one number after the other."""
+    n_components = 7 + 2 * 25
+    for z, got in zip(Z, predicted_error(ATOMS, Z, n_components), strict=True):
+        mass, second, tail = 0.0, 0.0, 0.0
+        for r, w in ((0.7, 1.0), (2.0, -0.6), (5.0, 0.3)):
+            mass += abs(w)
+            second += abs(w) * (1 + float(omega(DIM, 2 * r * z))) / 2
+            tail += w * float(omega(DIM, r * z))
+        assert got == pytest.approx((mass * second - tail**2) / 25, rel=1e-12)
+
+
+def draw(measure: SignedMeasure, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """n frequencies from |ρ|/M with their signs."""
+    negative = rng.random(n) < measure.negative.mass / measure.mass
+    u = rng.random(n)
+    radii = np.where(
+        negative,
+        measure.negative.ppf(u) if measure.negative.mass else 0.0,
+        measure.positive.ppf(u) if measure.positive.mass else 0.0,
+    )
+    direction = rng.standard_normal((n, measure.dim))
+    direction /= np.linalg.norm(direction, axis=1, keepdims=True)
+    return radii[:, None] * direction, np.where(negative, -1.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    "measure",
+    [
+        ATOMS,
+        krein.signed_measure(DeltaGaussian(1.0, 2.0), DIM),
+        krein.signed_measure(2 * Gaussian(1.0) - Laplacian(1.0), DIM),
+        -krein.signed_measure(Gaussian(0.5), DIM),
+    ],
+    ids=["atoms", "delta-gaussian", "heavy tail", "negative"],
+)
+def test_drawing(measure: SignedMeasure, rng: np.random.Generator) -> None:
+    """The variance of one term M·sign·cos(ω·Δ), from 400,000 draws; its square stays within M²."""
+    n, mass = 400_000, measure.mass
+    omega_, sign = draw(measure, n, rng)
+    for z in (0.2, 0.9, 2.5):
+        terms = mass * sign * np.cos(omega_[:, 0] * z)
+        expected = float(measure.tail(z))
+        mean_tol = bernstein_tolerance(mass**2, 2 * mass, n, n_checks=12)
+        assert terms.mean() == pytest.approx(expected, abs=mean_tol)
+        predicted = float(predicted_error(measure, z, measure.head_columns() + 2))  # one frequency
+        squares = (terms - expected) ** 2
+        tol = bernstein_tolerance(float(squares.var()) * 1.1, 4 * mass**2, n, n_checks=12)
+        assert squares.mean() == pytest.approx(predicted, abs=tol)
+        assert tol < 0.1 * mass**2  # a forgotten factor would be seen
+
+
+def test_it_falls_with_the_number_of_frequencies_and_vanishes_at_zero_for_one_sign() -> None:
+    m = krein.signed_measure(Gaussian(1.0), DIM)
+    errors = predicted_error(m, Z, 200)
+    assert errors[0] == pytest.approx(0.0, abs=1e-15)  # every term is cos 0
+    np.testing.assert_allclose(predicted_error(m, Z, 400), errors / 2, atol=1e-18)
+    assert (predicted_error(ATOMS, Z, 100) > 0).all()
+    assert predicted_error(m, np.ones((2, 3)), 10).shape == (2, 3)
+
+
+def test_the_head_costs_columns_but_no_variance() -> None:
+    bare = SignedMeasure.jordan(DIM, ATOMS.positive, ATOMS.negative)
+    np.testing.assert_allclose(predicted_error(ATOMS, Z, 57), predicted_error(bare, Z, 50))
+    only_head = SignedMeasure(DIM, head=Head((1.0, 2.0)), sphere=True)
+    np.testing.assert_array_equal(predicted_error(only_head, Z, 7), np.zeros(4))
+
+
+def test_width() -> None:
+    assert frequencies_for_width(ATOMS, 9) == 1
+    assert frequencies_for_width(ATOMS, 10) == 1
+    assert frequencies_for_width(ATOMS, 107) == 50
+    with pytest.raises(ValueError, match=r"at least 9: 7 columns for the head and two for a frequency, got 8; use 9"):
+        frequencies_for_width(ATOMS, 8)
+    with pytest.raises(ValueError, match="n_components must be at least"):
+        predicted_error(ATOMS, Z, 0)
+    for bad in (10.0, "10", None, True):
+        with pytest.raises(TypeError, match="n_components must be an integer"):
+            predicted_error(ATOMS, Z, bad)  # type: ignore[arg-type]
+
+
+def orthogonal_directions(rng: np.random.Generator, blocks: int, dim: int) -> np.ndarray:
+    """Haar orthogonal matrices, by QR with the signs of R's diagonal."""
+    q, r = np.linalg.qr(rng.standard_normal((blocks, dim, dim)))
+    return q * np.sign(np.diagonal(r, axis1=1, axis2=2))[:, None, :]
+
+
+def test_variance_of_orthogonal_blocks(rng: np.random.Generator) -> None:
+    """One block of d orthogonal directions with stratified radii (here: d radii given in the measure's proportions)."""
+    dim = 4
+    m = SignedMeasure.from_atoms(dim, np.array([1.0, 3.0]), np.array([1.5, -0.5]))
+    radii, signs = np.array([1.0, 1.0, 1.0, 3.0]), np.array([1.0, 1.0, 1.0, -1.0])
+    replicates = 60_000
+    q = orthogonal_directions(rng, replicates, dim)
+    order = rng.permuted(np.tile(np.arange(dim), (replicates, 1)), axis=1)
+    for z in (0.4, 1.3):
+        first = q[:, 0, :]  # ω·Δ for Δ = z e₁: the first coordinate of each direction
+        estimate = (m.mass / dim) * np.sum(signs[order] * np.cos(z * radii[order] * first), axis=1)
+        squares = (estimate - float(m.tail(z))) ** 2
+        tol = bernstein_tolerance(float(squares.var()) * 1.1, 16.0, replicates, n_checks=2)
+        predicted = float(orthogonal_variance(m, z, dim))
+        # Radii are fixed per block, so pairs of equal radii are one fewer than the formula's independent pairs.
+        single = omega(dim, z * radii)
+        pairs = omega(dim, z * np.hypot.outer(radii, radii)) - np.multiply.outer(single, single)
+        np.fill_diagonal(pairs, (1 + omega(dim, 2 * z * radii)) / 2 - single**2)
+        exact = (m.mass / dim) ** 2 * float(signs @ pairs @ signs)
+        assert squares.mean() == pytest.approx(exact, abs=tol)
+        assert predicted == pytest.approx(exact, rel=0.35)  # the formula takes pairs of radii as independent
+        assert predicted < float(predicted_error(m, z, 2 * dim))
+
+
+def test_orthogonal_variance_needs_atoms() -> None:
+    with pytest.raises(TypeError, match="measures of atoms only"):
+        orthogonal_variance(krein.signed_measure(Gaussian(1.0), DIM), Z, 10)
+    np.testing.assert_array_equal(orthogonal_variance(SignedMeasure(DIM), Z, 10), np.zeros(4))
+
+
+def test_outlook_adds_the_squared_bias() -> None:
+    m = krein.signed_measure(NTK(), 16, 1.2, tol=1e-2)
+    z = np.linspace(0, 1.2, 30)
+    outlook = Outlook.of(NTK().radial, 1.2, z)
+    by_hand = np.mean(predicted_error(m, z, m.head_columns() + 64) + (m.evaluate(z) - NTK().radial(z)) ** 2)
+    assert outlook.error(m, 32) == pytest.approx(float(by_hand), rel=1e-12)
+    assert isinstance(m.positive, Atoms)
+    assert Outlook.of(NTK().radial, 1.2, orthogonal=True).error(m, 32) < outlook.error(m, 32) * 1.5

@@ -242,7 +242,8 @@ def _fourier(
     if truncate is not None:
         return fourier_measure(kernel.radial, density, dim, cutoff, reach, r_max=truncate, sphere=sphere)
     size = float(np.max(np.abs(kernel.radial(np.linspace(0.0, reach, 65)))))
-    for arches, allowed in ((30, 0.8), (200 if fitted else 600, 0.1)):  # a short look first
+    known = kernel.domain == "sphere" and kernel.fourier_density(np.ones(1), dim) is not None
+    for arches, allowed in ((30, 0.8), (600 if known else 200, 0.1)):  # a short look first
         measure = fourier_measure(kernel.radial, density, dim, cutoff, reach, sphere=sphere, arches=arches)
         if measure.bias > allowed * size:
             raise ValueError(

@@ -42,7 +42,7 @@ def test_version(capsys):
 def test_help_lists_every_command(capsys):
     assert run("--help") == 0
     text = capsys.readouterr().out
-    for name in ("diagnose", "plot", "approximate", "train", "predict", "demo"):
+    for name in ("diagnose", "plot", "approximate", "train", "predict", "reproduce", "demo"):
         assert name in text
 
 
@@ -176,20 +176,17 @@ def test_a_failed_plot_leaves_the_old_file(capsys, tmp_path):
     assert out.read_text() == "precious"
 
 
-def test_demo(capsys, tmp_path):
-    out = tmp_path / "results"
-    assert run("demo", "--out", str(out), "--dim", "3") == 0
-    text = capsys.readouterr().out
-    for name in NAMED_KERNELS:
-        assert (out / "figure1" / f"{name}.svg").stat().st_size > 1000
-        assert name in text
-    assert (out / "figure1.png").exists()
+def test_demo_is_the_quick_reproduction(monkeypatch, tmp_path):
+    asked = []
+    monkeypatch.setattr(cli, "_reproduce", lambda *arguments: asked.append(arguments))
+    assert run("demo", "--out", str(tmp_path / "results")) == 0
+    assert asked == [([], ["letter"], False, tmp_path / "results", 0, "columns", 0)]
 
 
 def test_demo_into_a_file(capsys, tmp_path):
     (tmp_path / "results").write_text("in the way")
     assert run("demo", "--out", str(tmp_path / "results")) == 2
-    assert capsys.readouterr().err.startswith("error: ")
+    assert "error: File exists" in capsys.readouterr().err
 
 
 def test_interrupted(capsys, monkeypatch):

@@ -442,6 +442,26 @@ def _say_how_to_continue(last: Sequence[Any], out: Path) -> None:
     )
 
 
+def _winners_table(sheet: Any) -> Any:
+    """The sheet with data set and kernel as headings, so that it fits 80 columns."""
+    from rich import box
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=sheet.caption, title_justify="left")
+    for heading in sheet.header[2:]:
+        table.add_column(heading, no_wrap=heading is sheet.header[2])
+    group = ""
+    for i, row in enumerate(sheet.rows):
+        if group != f"{row[0]}, {row[1]}":
+            group = f"{row[0]}, {row[1]}"
+            screen_row = f"[bold]{escape(row[0])}[/bold]", f"[bold]{escape(row[1])}[/bold]"
+            table.add_row(screen_row[0], screen_row[1])
+        cells = (f"[green]{escape(text)}[/]" if (i, j) in sheet.best else escape(text) for j, text in enumerate(row))
+        table.add_row(*list(cells)[2:])
+    return table
+
+
 def _show_reproduction(found: Any) -> None:
     from rich import box
     from rich.markup import escape
@@ -449,16 +469,7 @@ def _show_reproduction(found: Any) -> None:
 
     screen = console()
     if found.winners is not None:
-        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=found.winners.caption, title_justify="left")
-        for heading in found.winners.header:
-            table.add_column(heading, overflow="fold")
-        for i, row in enumerate(found.winners.rows):
-            stressed = (
-                f"[green]{escape(text)}[/green]" if (i, j) in found.winners.best else escape(text)
-                for j, text in enumerate(row)
-            )
-            table.add_row(*stressed)
-        screen.print(table)
+        screen.print(_winners_table(found.winners))
     claims = Table(box=box.SIMPLE_HEAD, pad_edge=False, title="Claims of the paper", title_justify="left")
     for heading in ("claim", "as printed", "library"):
         claims.add_column(heading)

@@ -184,8 +184,8 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         "pareto",
         (DELTA,),
         ("unbiased", "default", "projected", "srf", "nystroem"),
-        Sizes((2, 8, 32), 1, 0, 3000),
-        Sizes((2, 4, 8, 16, 32), 3, 50_000, 20_000),
+        Sizes((2, 8, 32), 1, 5000, 3000),
+        Sizes((2, 8, 32), 3, 50_000, 20_000),
         timed=True,
         beyond=True,
     ),
@@ -244,7 +244,8 @@ class Plan:
                             settings = (
                                 (*rows, *experiment.settings, *extra) if multiple else (*experiment.settings, *extra)
                             )
-                            seeds = range(self.seed, self.seed + sizes.repeats) if multiple else (0,)
+                            repeats = max(1, sizes.repeats // 3) if method.heavy else sizes.repeats
+                            seeds = range(self.seed, self.seed + repeats) if multiple else (0,)
                             found += [
                                 Run(
                                     *(experiment.name, experiment.score, dataset, kernel, method.name),

@@ -11,7 +11,7 @@ import numpy as np
 
 from krein.experiments.records import Record
 
-__all__ = ["Cell", "Duel", "Stat", "Stats", "duels", "gather", "seconds_to_generate"]
+__all__ = ["Cell", "Duel", "Stat", "Stats", "duels", "gather", "seconds_to_generate", "written_factor"]
 
 
 class Cell(NamedTuple):
@@ -39,10 +39,12 @@ class Stat:
 
 Stats = dict[Cell, Stat]
 
+EXACT = 1e-10  # errors below are rounding, and all the same
+
 
 @dataclass(frozen=True)
 class Duel:
-    """One method against the best of its rivals at one point; `factor` above 1 means it wins."""
+    """One method against the best of its rivals at one point; a `factor` above 1 means it is better."""
 
     dataset: str
     kernel: str
@@ -51,6 +53,11 @@ class Duel:
     rival: str
     theirs: Stat
     factor: float
+
+    @property
+    def won(self) -> bool:
+        """Whether no rival is better; two that are exact but for rounding are equal."""
+        return self.factor >= 1
 
     @property
     def clear(self) -> bool:
@@ -92,7 +99,7 @@ def duels(stats: Stats, ours: str, rivals: Collection[str], *, larger: bool = Fa
             continue
         best = (max if larger else min)(others, key=lambda name: others[name].mean)
         top, bottom = (mine.mean, others[best].mean) if larger else (others[best].mean, mine.mean)
-        factor = top / bottom if bottom else math.inf
+        factor = max(top, EXACT) / max(bottom, EXACT)
         found.append(Duel(cell.dataset, cell.kernel, cell.size, mine, best, others[best], factor))
     return found
 
@@ -100,3 +107,14 @@ def duels(stats: Stats, ours: str, rivals: Collection[str], *, larger: bool = Fa
 def seconds_to_generate(record: Record) -> float:
     """Fit and map."""
     return record.seconds["fit"] + record.seconds["transform"]
+
+
+def written_factor(value: float) -> str:
+    """A ratio with two digits that matter, and no exponent where none is needed.
+
+    Examples
+    --------
+    >>> [written_factor(one) for one in (0.0123, 1.26, 617.0, 3.2e9)]
+    ['0.012', '1.3', '617', '3e+09']
+    """
+    return f"{value:.2g}" if value < 99.5 else f"{value:.0f}" if value < 1e5 else f"{value:.0e}"

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from krein.experiments.catalog import DELTA, SPHERE
-from krein.experiments.cells import Duel, duels, gather, seconds_to_generate
+from krein.experiments.cells import Duel, duels, gather, seconds_to_generate, written_factor
 from krein.experiments.methods import METHODS, method_of
 from krein.experiments.records import Record
 
@@ -68,16 +68,16 @@ def _status(holds: bool) -> Status:
 def _most(fights: Sequence[Duel]) -> Status:
     if not fights:
         raise LookupError("no runs to compare")
-    return _status(2 * sum(one.factor > 1 for one in fights) > len(fights))
+    return _status(2 * sum(one.won for one in fights) > len(fights))
 
 
 def _tally(fights: Sequence[Duel], *, factors: bool = True) -> str:
     """Such as "lowest in 5 of 6 cases (0.8 to 12 times below the best rival)"."""
-    won = sum(one.factor > 1 for one in fights)
+    won = sum(one.won for one in fights)
     text = f"{won} of {len(fights)} cases"
     if factors and fights:
         low, high = min(one.factor for one in fights), max(one.factor for one in fights)
-        text += f" (best rival's error over its own: {low:.2g} to {high:.2g})"
+        text += f" (best rival's error over its own: {written_factor(low)} to {written_factor(high)})"
     return text
 
 
@@ -229,14 +229,14 @@ def _default_lowest(records: Records) -> Finding:
     if not fights:
         raise LookupError("no runs to compare")
     words = f"Lowest in {_tally(fights)}. It fits its weights on pairs of training rows; see the list of what each method looks at."
-    return Finding(None, _status(all(one.factor > 1 for one in fights)), words)
+    return Finding(None, _status(all(one.won for one in fights)), words)
 
 
 def _unbiased_lowest(records: Records) -> Finding:
     fights = duels(gather(records, "error"), "unbiased", _INDEPENDENT)
     if not fights:
         raise LookupError("no runs to compare")
-    return Finding(None, _status(all(one.factor > 1 for one in fights)), f"Lowest in {_tally(fights)}.")
+    return Finding(None, _status(all(one.won for one in fights)), f"Lowest in {_tally(fights)}.")
 
 
 CLAIMS: tuple[Claim, ...] = (

@@ -47,6 +47,8 @@ class Method:
         Of its line in figures.
     most_columns : int
         Wider runs are left out, because of their cost; 0 for no limit.
+    heavy : bool
+        Repeated a third as often, because of its cost.
     """
 
     name: str
@@ -60,6 +62,7 @@ class Method:
     marker: str = "o"
     dash: str = "--"
     most_columns: int = 0
+    heavy: bool = False
 
     @property
     def independent(self) -> bool:
@@ -119,6 +122,7 @@ METHODS: tuple[Method, ...] = (
         marker="D",
         dash="-",
         most_columns=600,
+        heavy=True,
     ),
     Method("srf", "SRF", _rival(_base.SphericalRandomFeatures), "nothing", per_pair=2, colour=_PINK, marker="^"),
     Method("digmm", "DIGMM", _rival(_base.DoubleGaussianMixture), "subset", per_pair=4, colour=_GOLD, marker="P"),

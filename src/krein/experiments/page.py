@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from html import escape
 
@@ -77,8 +77,9 @@ def page(
 ) -> str:
     """The whole document."""
     links = "".join(f'<a href="#{one.name}">{escape(one.title.split(":")[0])}</a>' for one in sections)
-    paper = "".join(_claim(claim, finding) for claim, finding in verdicts if claim.paper)
-    own = "".join(_claim(claim, finding) for claim, finding in verdicts if not claim.paper)
+    names = {one.name for one in sections}
+    paper = "".join(_claim(claim, finding, names) for claim, finding in verdicts if claim.paper)
+    own = "".join(_claim(claim, finding, names) for claim, finding in verdicts if not claim.paper)
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -95,15 +96,17 @@ def page(
     )
 
 
-def _claim(claim: Claim, finding: Finding) -> str:
+def _claim(claim: Claim, finding: Finding, names: Collection[str]) -> str:
     chips = "".join(
         f'<li class="{status.replace(" ", "-")}">{who}: {status}</li>'
         for who, status in (("as printed", finding.printed), ("library", finding.library))
         if status is not None
     )
+    name = claim.experiment
+    link = f'<a href="#{name}">{name}</a>' if name in names else name
     return (
         f'<div class="claim"><b>{escape(claim.text)}</b><ul class="chips">{chips}</ul><p>{escape(finding.words)}</p>'
-        f'<p class="soft"><a href="#{claim.experiment}">{claim.experiment}</a></p></div>'
+        f'<p class="soft">{link}</p></div>'
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from krein.experiments.catalog import EXPERIMENTS, Experiment, Plan
+from krein.experiments.catalog import Experiment, Plan, known_experiments
 from krein.experiments.claims import Claim, Finding, judge
 from krein.experiments.data import DIMENSIONS, SCALING
 from krein.experiments.drawing import draw, inline
@@ -26,7 +26,7 @@ def planned(plan: Plan, finished: Mapping[str, Record]) -> dict[str, list[Record
     wide = replace(plan, datasets=tuple(DIMENSIONS))
     return {
         experiment.name: [finished[run.key] for run in wide.runs(experiment) if run.key in finished]
-        for experiment in EXPERIMENTS
+        for experiment in known_experiments(())
     }
 
 
@@ -47,7 +47,7 @@ def write_report(out: Path, plan: Plan, finished: Mapping[str, Record]) -> tuple
     """
     records = planned(plan, finished)
     verdicts = judge(records)
-    sections = [_section(one, records[one.name], plan, out) for one in EXPERIMENTS if records[one.name]]
+    sections = [_section(one, records[one.name], plan, out) for one in known_experiments(()) if records[one.name]]
     used = {record.run.method for some in records.values() for record in some}
     everything = [record for some in records.values() for record in some]
     path = out / "index.html"
@@ -98,6 +98,8 @@ def _state(experiment: Experiment, records: Sequence[Record], plan: Plan) -> str
     if sizes.test_rows:
         drawn = f"{sizes.train_rows:,} training rows drawn at random" if sizes.train_rows else "all training rows"
         text += f" {sizes.repeats} run(s) per point; fitted on {drawn}, judged on {sizes.test_rows:,} test rows."
+    if sizes.repeats > 1 and "projected" in experiment.methods:
+        text += " Projected features, which cost most, have a third of the runs and at most 600 columns."
     return text + (" Timed runs are done one at a time." if experiment.timed else "")
 
 

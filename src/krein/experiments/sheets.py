@@ -7,7 +7,7 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from krein.experiments.cells import Cell, Stat, Stats, duels, gather, seconds_to_generate
+from krein.experiments.cells import Cell, Stat, Stats, duels, gather, seconds_to_generate, written_factor
 from krein.experiments.claims import RIVALS
 from krein.experiments.methods import LOOKS, METHODS, method_of
 from krein.experiments.records import Record
@@ -71,18 +71,19 @@ def winners(records: Sequence[Record], width: str) -> Sheet:
                 row.append("")
                 continue
             against = "" if len(matches[column][1]) == 1 else f" ({method_of(duel.rival).label})"
-            row.append(f"{_factor(duel.factor)}{against}")
-            if duel.factor > 1:
+            row.append(f"{written_factor(duel.factor)}{against}")
+            if duel.won:
                 best.add((len(rows), column + 3))
         rows.append(tuple(row))
     return Sheet(
-        "Error of the best rival over ours; above 1 ours is better (in bold)",
+        "Error of the best rival over ours: above 1, ours is better. Maps: all rivals without landmarks; data-free: those that "
+        "look at nothing",
         (
             *("data", "kernel", width),
-            "default : best without landmarks",
-            "unbiased : best independent of the data",
-            "default : Nyström",
-            "projected : Nyström",
+            "default vs maps",
+            "unbiased vs data-free",
+            "default vs Nyström",
+            "projected vs Nyström",
         ),
         tuple(rows),
         frozenset(best),
@@ -137,7 +138,3 @@ def _stat(stat: Stat | None, *, percent: bool) -> str:
     if percent:
         return f"{100 * stat.mean:.1f}" + (f" ± {100 * stat.deviation:.1f}" if stat.count > 1 else "")
     return f"{stat.mean:.2g}" + (f" ± {stat.deviation:.1g}" if stat.count > 1 else "")
-
-
-def _factor(value: float) -> str:
-    return f"{value:.2g}" if value < 1000 else f"{value:.0e}"

@@ -1,0 +1,190 @@
+"""The report: one page, complete, computed, and drawn by a browser as it should be."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+
+from krein.experiments import CLAIMS, EXPERIMENTS, Plan, RecordFile, judge
+from krein.experiments.claims import Finding
+from krein.experiments.panels import Line, Panel
+from krein.experiments.report import planned, write_report
+
+
+class Tags(HTMLParser):
+    """Every tag with its attributes; knows which are left open."""
+
+    VOID = {"meta", "link", "br", "use", "path"}
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.found.append((tag, dict(attrs)))
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.found.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        if tag not in self.VOID:
+            assert self.open.pop() == tag
+
+
+@pytest.fixture(scope="module")
+def text(finished) -> str:
+    return finished[1].report.read_text(encoding="utf-8")
+
+
+def test_every_experiment_has_its_section_and_command(text):
+    for one in EXPERIMENTS:
+        assert f'<section id="{one.name}">' in text
+        assert f"krein reproduce {one.name} --datasets letter --quick --out" in text
+        assert text.count(f'id="{one.name}-1-') > 0, "no figure"
+
+
+def test_one_page_that_needs_nothing_else(text):
+    tags = Tags(text)
+    assert tags.open == []
+    names = {tag for tag, _ in tags.found}
+    assert "script" not in names
+    for _, attributes in tags.found:
+        for name in ("src", "href", "xlink:href"):
+            target = attributes.get(name)
+            assert target is None or target.startswith(("#", "data:")), target
+    assert "@import" not in text
+    assert not re.search(r"url\((?!#)", text)
+
+
+def test_ids_are_unique_and_links_lead_somewhere(text):
+    tags = Tags(text)
+    ids = [attributes["id"] for _, attributes in tags.found if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    wanted = {
+        attributes[name][1:]
+        for _, attributes in tags.found
+        for name in ("href", "xlink:href")
+        if (attributes.get(name) or "").startswith("#")
+    }
+    wanted |= set(re.findall(r"url\(#([^)]*)\)", text))
+    assert wanted <= set(ids)
+
+
+def test_figures_are_files_too(finished):
+    out = finished[0]
+    files = sorted((out / "figures").glob("*.svg"))
+    assert len(files) >= len(EXPERIMENTS)
+    for file in files:
+        assert ET.parse(file).getroot().tag.endswith("svg")
+    assert sorted((out / "tables").glob("figure2-*.csv"))
+
+
+def test_every_claim_has_a_verdict(finished, text):
+    verdicts = finished[1].verdicts
+    assert [claim for claim, _ in verdicts] == list(CLAIMS)
+    for claim, finding in verdicts:
+        assert isinstance(finding, Finding)
+        assert {finding.printed, finding.library} <= {"confirmed", "not confirmed", "not testable", None}
+        assert "not testable" not in (finding.printed, finding.library), finding.words
+        assert claim.text.split("=")[0][:30] in text
+
+
+def test_verdicts_follow_the_records(finished, small):
+    """Make ours far better, then far worse, and see the verdicts turn."""
+    records = planned(Plan(), RecordFile(finished[0] / "records.jsonl").read())["figure2"]
+    own = [claim for claim in CLAIMS if not claim.paper and claim.experiment == "figure2"]
+
+    def verdict(factor: float) -> set[str | None]:
+        changed = [
+            replace(
+                one,
+                results={"error": one.results["error"] * (factor if one.run.method in ("default", "unbiased") else 1)},
+            )
+            for one in records
+        ]
+        return {finding.library for claim, finding in judge({"figure2": changed}) if claim in own}
+
+    assert verdict(1e-6) == {"confirmed"}
+    assert verdict(1e6) == {"not confirmed"}
+
+
+def test_nothing_recorded_nothing_decided():
+    for _, finding in judge({}):
+        assert finding.library == "not testable"
+        assert "krein reproduce" in finding.words
+
+
+def test_a_report_of_nothing_is_still_a_page(tmp_path):
+    path, _ = write_report(tmp_path, Plan(), {})
+    assert Tags(path.read_text()).open == []
+
+
+def test_ink_follows_the_page(text, finished):
+    assert "#767676" not in text
+    assert "prefers-color-scheme: dark" in text
+    assert "fill: currentColor" in text or 'fill="currentColor"' in text
+    assert "#767676" in next((finished[0] / "figures").glob("*.svg")).read_text()
+
+
+def test_drawing_is_deterministic():
+    from krein.experiments.drawing import draw
+
+    panel = Panel(
+        "a < b & c", "x", "y", (Line("l & m", (1.0, 2.0), (0.1, 0.2), (0.01, 0.02), "#0072B2", "o"),), True, True
+    )
+    assert draw(panel) == draw(panel)
+
+
+MEASURE = """<!DOCTYPE html><html><body><iframe id="f" src="index.html" style="width:390px;height:844px;border:0"></iframe><script>
+const frame = document.getElementById("f");
+frame.onload = () => {
+  const page = frame.contentDocument, root = page.documentElement;
+  const pictures = [...page.querySelectorAll("svg, img")];
+  const blank = pictures.filter(one => { const box = one.getBoundingClientRect();
+    return box.width < 100 || box.height < 60 || box.right > 391 || (one.getBBox && one.getBBox().width < 50); });
+  document.title = JSON.stringify({ scroll: root.scrollWidth, client: root.clientWidth, pictures: pictures.length,
+    blank: blank.length, font: parseFloat(getComputedStyle(page.body).fontSize) });
+};
+</script></body></html>"""
+
+
+def test_in_a_browser_of_phone_width(finished, text, tmp_path):
+    browser = shutil.which("chromium")
+    if browser is None:
+        pytest.skip("chromium is not installed; on Debian: apt-get install chromium")
+    import json
+
+    (tmp_path / "index.html").write_text(text, encoding="utf-8")
+    (tmp_path / "measure.html").write_text(MEASURE, encoding="utf-8")
+    options = "headless no-sandbox disable-gpu disable-quic no-first-run disable-background-networking disable-component-update"
+    options += " disable-sync allow-file-access-from-files enable-logging=stderr virtual-time-budget=10000 dump-dom"
+    done = subprocess.run(
+        [
+            browser,
+            *(f"--{option}" for option in options.split()),
+            f"--user-data-dir={tmp_path / 'profile'}",
+            (tmp_path / "measure.html").as_uri(),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert "CONSOLE" not in done.stderr, done.stderr
+    title = re.search(r"<title>(.*?)</title>", done.stdout)
+    assert title is not None, done.stdout[-500:] + done.stderr[-2000:]
+    seen = json.loads(title.group(1))
+    assert seen["pictures"] == text.count("<svg") >= len(EXPERIMENTS)
+    assert seen["blank"] == 0
+    assert seen["scroll"] <= seen["client"] <= 390
+    assert seen["font"] >= 14

@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 SETUP  := $(VENV)/.ready
+BENCH  := .venv-bench
 
 .PHONY: demo test lint bench docs clean
 
@@ -21,6 +22,20 @@ lint: $(SETUP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# An environment of its own, with the packages that krein is measured against. torch comes first and by its number: what
+# depends on it then finds the build for processors in place. A peer that does not install is reported and left out.
+$(BENCH)/.ready: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(BENCH)
+	-$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
+	$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[all]" threadpoolctl psutil
+	-$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check rfflearn
+	-$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check torch==2.13.0 gpytorch
+	@touch $@
+
+# BENCH_ARGS="--full" takes about an hour; KREIN_DATA is the folder with covtype and ijcnn1
+bench: $(BENCH)/.ready
+	$(BENCH)/bin/python benchmarks/run.py $(BENCH_ARGS)
 
 docs: $(SETUP)
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html

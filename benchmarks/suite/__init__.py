@@ -1,0 +1,1 @@
+"""Sections of ``benchmarks/run.py``: each module measures one thing and returns rows."""

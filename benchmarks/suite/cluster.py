@@ -1,0 +1,140 @@
+"""Section 8: a billion rows on W workers, from constants measured here, checked against a run on two workers.
+
+The model. A block of rows becomes a ledger: the sums ZᵀZ and Zᵀy and some kept rows. With c the seconds of one row on one
+worker (transform and rank-one update), B blocks of b rows, m the seconds to merge a ledger, L its bytes, v the bandwidth:
+
+    time  = fit of the features + (n c + B m) / W + (depth of the tree) (L / v + m) + solving
+    moved = at most B L, the ledgers that a merge takes from another worker (about (1 - 1/W) of them)
+
+Ledgers of one worker's own blocks are merged where they lie, so with blocks as large as memory allows the network sees
+little more than W ledgers; the bound above is for blocks placed at random.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from suite.rows import Row
+from suite.timing import in_new_process
+
+__all__ = ["Constants", "measure"]
+
+_FAN_IN = 4
+_BANDWIDTH = 1.25e9  # bytes per second: ten gigabit per second
+_DIM = 54
+
+
+@dataclass(frozen=True)
+class Constants:
+    """What one worker with one thread needs.
+
+    Parameters
+    ----------
+    row : float
+        Seconds per row, transform and sums.
+    merge : float
+        Seconds to add one ledger to another.
+    ledger : float
+        Bytes of a ledger as it is sent.
+    fit, solve : float
+        Seconds once: features, and the choice of λ with the solution.
+    """
+
+    width: int
+    row: float
+    merge: float
+    ledger: float
+    fit: float
+    solve: float
+
+    def seconds(self, n: float, workers: int, block: int) -> float:
+        """Time of a fit on so many workers."""
+        blocks = math.ceil(n / block)
+        depth = math.ceil(math.log(max(blocks, 2), _FAN_IN))
+        shared = (n * self.row + blocks * self.merge) / workers
+        return self.fit + shared + depth * (self.ledger / _BANDWIDTH + self.merge) + self.solve
+
+    def moved(self, n: float, workers: int, block: int) -> float:
+        """Bytes over the network: each merge takes from other workers what it does not have itself."""
+        return math.ceil(n / block) * self.ledger * (1 - 1 / workers)
+
+    def memory(self, block: int) -> float:
+        """Bytes a worker holds at once: ledgers of a merge and its result, a block of rows, a block of features."""
+        return (_FAN_IN + 2) * self.ledger + block * _DIM * 4 + (1 << 26)
+
+
+_CONSTANTS = """
+import json, pickle, sys, time
+import numpy as np
+from krein import KreinRidge, SignedFourierFeatures
+from krein.kernels import NTK
+n, width = int(sys.argv[1]), int(sys.argv[2])
+rng = np.random.default_rng(0)
+X, y = rng.uniform(size=(n, 54)).astype(np.float32), rng.standard_normal(n)
+features = SignedFourierFeatures(kernel=NTK(), n_components=width, random_state=0)
+
+def fit(rows):
+    start = time.perf_counter()
+    model = KreinRidge(features).fit(X[:rows], y[:rows])
+    return time.perf_counter() - start
+
+fit(3000)
+start = time.perf_counter(); features.fit(X); once = time.perf_counter() - start
+small, large = n // 2, n
+times = np.array([[fit(small), fit(large)] for _ in range(3)])
+short, long = np.median(times, axis=0)
+row = float(np.median(times[:, 1] - times[:, 0])) / (large - small)
+gram = np.zeros((width + 2, width + 2))
+other = gram + 1
+start = time.perf_counter(); gram += other; gram.copy(); merge = time.perf_counter() - start
+print(json.dumps([row, merge, float(gram.nbytes), once, max(0.0, float(short) - once - row * small)]))
+"""
+
+_RUN = """
+import json, sys, time
+import numpy as np
+
+def main():
+    import dask.array as da
+    from distributed import Client, LocalCluster
+    from krein import KreinRidge, SignedFourierFeatures
+    from krein.kernels import NTK
+    n, width, block, workers = map(int, sys.argv[1:])
+    with LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
+        X = da.random.default_rng(0).uniform(size=(n, 54), chunks=(block, 54)).astype(np.float32).persist()
+        y = da.random.default_rng(1).standard_normal(n, chunks=block).persist()
+        client.gather(client.map(lambda i: __import__("krein").__version__, range(2 * workers)))
+        features = SignedFourierFeatures(kernel=NTK(), n_components=width, random_state=0)
+        KreinRidge(features).fit(X[: 2 * block], y[: 2 * block])
+        start = time.perf_counter()
+        KreinRidge(features).fit(X, y)
+        print(json.dumps(time.perf_counter() - start))
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+def measure(n: int, width: int, block: int) -> tuple[list[Row], Constants]:
+    """The constants, the run on two workers beside its prediction, and a billion rows on W workers."""
+    # one thread per worker, as in the cluster: child processes take what the environment says
+    constants = Constants(width, *in_new_process(_CONSTANTS, n // 4, width, threads=1))
+    predicted = constants.seconds(n, 2, block)
+    rows = [
+        Row("transform and sums, one thread", constants.row * 1e6, "µs", note=f"per row, d = {_DIM}, D = {width}"),
+        Row("a ledger", constants.ledger / 2**20, "MiB", note="D² sums in float64"),
+    ]
+    try:
+        measured = in_new_process(_RUN, n, width, block, 2, threads=1)
+    except RuntimeError as error:
+        rows.append(Row("two workers, measured", note=f"not measured: {error}"))
+    else:
+        note = f"n = {n:,} in blocks of {block:,}: measured {measured:.1f} s, predicted {predicted:.1f} s"
+        rows.append(Row("two workers, measured / predicted", measured / predicted, note=note))
+    for workers in (2, 16, 128):
+        hours = constants.seconds(1e9, workers, 10**6) / 3600
+        moved, held = constants.moved(1e9, workers, 10**6) / 2**30, constants.memory(10**6) / 2**30
+        note = f"10⁶ rows per block; {held:.1f} GiB per worker, {moved:.0f} GiB over the network"
+        rows.append(Row(f"10⁹ rows on {workers} workers", hours, "h", note=note))
+    return rows, constants

@@ -1,0 +1,95 @@
+"""Section 5: relative error against the time to fit and to map 50,000 rows, for every method."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+
+from suite.data import split_of
+from suite.methods import KERNELS, make, methods_for
+from suite.rows import Row
+from suite.timing import seconds_of
+
+__all__ = ["Point", "curves", "measure"]
+
+
+@dataclass(frozen=True)
+class Point:
+    """One method at one width: seconds of fit and transform, relative Frobenius error on rows not seen."""
+
+    data: str
+    kernel: str
+    method: str
+    width: int
+    fit: float
+    transform: float
+    error: float
+
+    @property
+    def seconds(self) -> float:
+        """Everything after the data is known."""
+        return self.fit + self.transform
+
+
+def curves(name: str, kernel: str, multiples: tuple[int, ...], n: int) -> list[Point]:
+    """All methods at all widths on one data set; methods take turns within a width."""
+    X, new = split_of(name, n)
+    exact = KERNELS[kernel](new)
+    size = np.linalg.norm(exact)
+    points = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for method in methods_for(kernel):  # imports, compilation and page faults are nobody's feature
+            make(method, kernel, 4 * X.shape[1]).fit(X[:3000]).transform(X[:3000])
+        for multiple in multiples:
+            for method in methods_for(kernel):
+                features = make(method, kernel, multiple * X.shape[1])
+                fit = seconds_of(lambda features=features: features.fit(X))
+                transform = seconds_of(lambda features=features: features.transform(X))
+                error = float(np.linalg.norm(features.approximate(new) - exact) / size)
+                points.append(Point(name, kernel, method, multiple * X.shape[1], fit, transform, error))
+    return points
+
+
+def measure(
+    names: tuple[str, ...], kernels: tuple[str, ...], multiples: tuple[int, ...], n: int
+) -> tuple[list[Row], list[Point]]:
+    """Where the best of Nyström is ahead of the best of ours at equal time, and by how much; and all points."""
+    rows, points = [], []
+    for name in names:
+        for kernel in kernels:
+            new = curves(name, kernel, multiples, n)
+            points += new
+            rows += _compare(name, kernel, new)
+    return rows, points
+
+
+def _compare(name: str, kernel: str, points: list[Point]) -> list[Row]:
+    ours = [p for p in points if p.method.startswith("krein")]
+    rows = []
+    for label, theirs in (
+        ("Nyström", [p for p in points if p.method.startswith("Nyström")]),
+        ("other features", [p for p in points if not p.method.startswith(("krein", "Nyström"))]),
+    ):
+        if not theirs:
+            continue
+        first = max(min(p.seconds for p in ours), min(p.seconds for p in theirs))
+        last = max(max(p.seconds for p in ours), max(p.seconds for p in theirs))
+        for seconds in np.geomspace(first, last, 3):
+            best, other = _best(ours, seconds), _best(theirs, seconds)
+            note = f"ours {best.error:.2g} ({best.method}, {best.width}), theirs {other.error:.2g} ({other.method}, {other.width})"
+            rows.append(
+                Row(
+                    f"{name}, {kernel}, in {seconds:.2g} s: error of {label} / krein",
+                    other.error / best.error,
+                    note=note,
+                )
+            )
+    return rows
+
+
+def _best(points: list[Point], seconds: float) -> Point:
+    """The most accurate of those that are done by then."""
+    return min((p for p in points if p.seconds <= seconds * (1 + 1e-9)), key=lambda p: p.error)

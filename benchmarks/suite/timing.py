@@ -1,0 +1,72 @@
+"""Clocks: interleaved repeats, growth exponents, peak memory, and programs run in a process of their own."""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import subprocess
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from suite.machine import THREAD_VARIABLES
+
+__all__ = ["exponent", "in_new_process", "interleaved", "resettable_peak", "seconds_of"]
+
+Task = Callable[[], object]
+
+
+def seconds_of(task: Task) -> float:
+    """Wall time of one call; the result is freed outside the clock."""
+    start = time.perf_counter()
+    result = task()
+    seconds = time.perf_counter() - start
+    del result
+    return seconds
+
+
+def interleaved(tasks: dict[str, Task], repeats: int, *, warm_up: bool = True) -> dict[str, np.ndarray]:
+    """Seconds of each task, the tasks taking turns; the first turn warms up and is not counted."""
+    seconds: dict[str, list[float]] = {name: [] for name in tasks}
+    gc.collect()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for turn in range(repeats + warm_up):
+            for name, task in tasks.items():
+                taken = seconds_of(task)
+                if turn >= warm_up:
+                    seconds[name].append(taken)
+    return {name: np.array(values) for name, values in seconds.items()}
+
+
+def exponent(sizes: list[int], seconds: list[float]) -> float:
+    """Slope of log time against log size."""
+    return float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])
+
+
+def in_new_process(code: str, *arguments: object, threads: int | None = None) -> Any:
+    """Run a program, with so many threads if given, and read the JSON it prints last."""
+    command = [sys.executable, "-W", "ignore", "-c", code, *map(str, arguments)]
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).resolve().parents[1])}
+    if threads is not None:
+        environment |= dict.fromkeys(THREAD_VARIABLES, str(threads))
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    if done.returncode:
+        raise RuntimeError(done.stderr.strip().splitlines()[-1] if done.stderr.strip() else "no message")
+    return json.loads(done.stdout.strip().splitlines()[-1])
+
+
+def resettable_peak() -> bool:
+    """Whether this system lets a process reset its peak of resident memory (Linux does)."""
+    try:
+        with open("/proc/self/clear_refs", "w") as file:
+            file.write("5")
+    except OSError:
+        return False
+    return True

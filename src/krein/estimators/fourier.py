@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -29,6 +29,7 @@ _FIT_ROWS, _CHECK_ROWS = 2000, 400  # rows whose pairs fit the weights, choose t
 _PROJECTION_ROWS = 8192
 _PAIRS, _DISTANCES = 4000, 200
 _LEAST_TAIL = 1e-2  # of sup|k|: a tail of less mass is no basis to fit weights on
+_ALMOST_ALL = 1.8  # distances on the sphere up to which a kernel with infinite slope at 2 has a measure
 _BLOCK_BYTES = 1 << 23  # of input rows per block in transform
 
 
@@ -163,7 +164,10 @@ class SignedFourierFeatures(SignedFeatureMap):
         width = check_n_components(self.n_components)
         most = _FIT_ROWS + 2 * _CHECK_ROWS
         if self.weights == "projected":
-            most = max(most, min(8 * self._columns_drawn(width), _PROJECTION_ROWS) + 2 * _CHECK_ROWS)
+            most = max(
+                most,
+                min(max(8 * self._columns_drawn(width), _PROJECTION_ROWS // 2), _PROJECTION_ROWS) + 2 * _CHECK_ROWS,
+            )
         n = X.shape[0]
         chosen = np.arange(n) if n <= most else np.sort(rng.choice(n, most, replace=False))
         rows = X[chosen]
@@ -184,7 +188,12 @@ class SignedFourierFeatures(SignedFeatureMap):
         rows = X[rng.permutation(X.shape[0])].astype(np.float64)
         radius = None if isinstance(self.radius, str) else self.radius
         sphere, scales = self._domain()
-        region = region_of(rows, sphere=sphere, normalize=scales, radius=radius)
+        with np.errstate(over="ignore", invalid="ignore"):
+            region = region_of(rows, sphere=sphere, normalize=scales, radius=radius)
+        if not (math.isfinite(region.radius) and math.isfinite(region.scale)):
+            raise ValueError(
+                "the rows of X are too far apart for squared distances to be finite; scale the columns first"
+            )
         sampler = as_sampler(self.sampler)
         width = int(self.n_components)
         draw_rng, wide_rng = rng.spawn(2)
@@ -294,14 +303,18 @@ class SignedFourierFeatures(SignedFeatureMap):
         return out
 
     def _outside_message(self, outside: int, total: int) -> str:
-        where = (
-            "do not have unit length, as all training rows did, or have negative entries, as none did; set normalize=True"
-            if self.region_.found
-            else "have a negative entry, and the training rows had none, so distances beyond sqrt(2) were not provided for; "
-            "use radius=2"
-            if self.region_.non_negative
-            else f"lie farther from the training rows' centre than {self.region_.reach:.4g}; use a larger radius"
-        )
+        region = self.region_
+        if region.found:
+            where = "do not have unit length, as all training rows had; use normalize=True"
+            if region.non_negative:
+                where = "do not have unit length or have a negative entry, as no training row had; use normalize=True and radius=2"
+        elif region.non_negative:
+            where = (
+                "have a negative entry, and the training rows had none, so distances beyond sqrt(2) were not provided for; "
+                "use radius=2"
+            )
+        else:
+            where = f"lie farther from the training rows' centre than {region.reach:.4g}; use a larger radius"
         return f"{outside} of {total} rows {where}, or fit on rows like these: the features are less accurate there"
 
     def _map(self, X: Any) -> np.ndarray:
@@ -358,18 +371,27 @@ def _with_tail(measure: SignedMeasure, kernel: Kernel, width: int) -> SignedMeas
     """A measure with some mass, if the kernel is more than its head.
 
     For unbiased weights the head alone can be the best trade of bias and variance, but weights that are refitted need waves to
-    work with, and what they are is not delicate: a smaller tolerance gives some. Where there is no room for a frequency of each
-    sign, or no tolerance gives a mass of use, the measure stays.
+    work with, and what they are is not delicate: a smaller tolerance gives some. A kernel with infinite slope at antipodal points
+    has no measure of useful mass on the whole sphere, so there the waves are those of somewhat smaller distances, with next to no
+    mass to start from. Where there is no room for a frequency of each sign, the measure stays.
     """
-    if width - measure.head_columns() < 4:
-        return measure
     size = float(np.max(np.abs(kernel.radial(np.linspace(0.0, measure.radius, 65)))))
-    tol, degree = min(measure.bias, 1e-2 * size) / 3, measure.head.degree
+    if width - measure.head_columns() < 4 or measure.mass >= _LEAST_TAIL * size:
+        return measure
+    tol, degree, dim, sphere = min(measure.bias, 1e-2 * size) / 3, measure.head.degree, measure.dim, measure.sphere
+    if sphere and measure.radius > _ALMOST_ALL:
+        try:
+            waves = signed_measure(kernel, dim, _ALMOST_ALL, "least_mass", degree, 1e-3 * size, sphere=True)
+        except ValueError:
+            return measure
+        if waves.mass == 0.0:
+            return measure
+        small = waves * (_LEAST_TAIL * size / waves.mass)
+        bias = measure.bias + _LEAST_TAIL * size
+        return replace(measure, positive=small.positive, negative=small.negative, bias=bias)
     while measure.mass < _LEAST_TAIL * size and tol > 1e-5 * size:
         try:
-            measure = signed_measure(
-                kernel, measure.dim, measure.radius, "least_mass", degree, tol, sphere=measure.sphere
-            )
+            measure = signed_measure(kernel, dim, measure.radius, "least_mass", degree, tol, sphere=sphere)
         except ValueError:
             return measure
         tol /= 10

@@ -424,7 +424,7 @@ def _reproduce(names: list[str], datasets: list[str], full: bool, out: Path, job
     except KeyboardInterrupt:
         _say_how_to_continue(last, out)
         raise
-    except OSError:
+    except (OSError, MemoryError):
         if last:
             _say_how_to_continue(last, out)
         raise

@@ -225,3 +225,15 @@ def test_the_paper_counts_pairs(small, tmp_path):
     assert columns["printed"] == columns["default"] == 4
     assert (columns["srf"], columns["nystroem"]) == (2, 1)
     assert "pairs s" in (tmp_path / "index.html").read_text()
+
+
+def test_a_killed_worker_is_said_plainly(tmp_path):
+    process = start("reproduce", "figure2", "--out", str(tmp_path), "--jobs", "2")
+    wait_for_records(process, tmp_path / "records.jsonl", 1)
+    psutil = pytest.importorskip("psutil")
+    workers = [child for child in psutil.Process(process.pid).children() if "spawn_main" in " ".join(child.cmdline())]
+    workers[0].kill()
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert "a process was killed" in " ".join(err.split())
+    assert "the same command continues" in " ".join(err.split())

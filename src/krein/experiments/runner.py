@@ -7,6 +7,7 @@ import os
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -56,7 +57,8 @@ def execute(
     Returns
     -------
     list of Failure
-        An error in one run does not stop the others; one in writing (:class:`OSError`) does.
+        An error in one run does not stop the others; one in writing (:class:`OSError`), or a process that is killed
+        (:class:`MemoryError`), does.
     """
     failures = []
     for outcome in _in_processes(runs, jobs) if jobs > 1 and len(runs) > 1 else _here(runs):
@@ -111,6 +113,8 @@ def _in_processes(runs: Sequence[Run], jobs: int) -> Iterator[Record | Failure]:
                 for one in finished:
                     yield one.result()
             done = True
+        except BrokenProcessPool as error:
+            raise MemoryError("a process was killed, most likely for want of memory; use fewer jobs") from error
         finally:
             if not done:
                 for process in set(multiprocessing.active_children()) - others:

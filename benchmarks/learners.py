@@ -52,8 +52,8 @@ def peak_mib() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def fit_once(n_rows: int, n_components: int) -> dict[str, float]:
-    """One fit with default settings, and the bare products of the same blocks of features, in this process."""
+def fit_once(n_rows: int, n_components: int, *, products: bool) -> dict[str, float]:
+    """One fit with default settings, and if asked the bare products of the same blocks of features, in this process."""
     from krein.estimators.fourier import SignedFourierFeatures
     from krein.estimators.ridge import KreinRidgeClassifier
     from krein.estimators.streaming import block_length
@@ -68,6 +68,18 @@ def fit_once(n_rows: int, n_components: int) -> dict[str, float]:
     model = KreinRidgeClassifier(features).fit(X, y)
     seconds, cpu = time.perf_counter() - start, time.process_time() - cpu
     peak = peak_mib()
+    record = {
+        "rows": n_rows,
+        "components": n_components,
+        "fit_seconds": seconds,
+        "fit_cpu_seconds": cpu,
+        "data_mib": before,
+        "peak_mib": peak,
+        "accuracy": float(model.score(X[:20_000], y[:20_000])),
+        "lam": float(model.lam_),
+    }
+    if not products:
+        return record
     # the bound: products alone, of the very same blocks, in both dtypes
     rows = block_length(n_components)
     clocks = {"feature_fit": np.zeros(2), "transform": np.zeros(2), "float64": np.zeros(2), "float32": np.zeros(2)}
@@ -84,20 +96,12 @@ def fit_once(n_rows: int, n_components: int) -> dict[str, float]:
         timed("float32", partial(np.matmul, Z.T, Z))
         Z = Z.astype(np.float64)
         timed("float64", partial(np.matmul, Z.T, Z))
-    return {
-        "rows": n_rows,
-        "components": n_components,
-        "fit_seconds": seconds,
-        "fit_cpu_seconds": cpu,
+    return record | {
         **{f"{name}_seconds": float(wall) for name, (wall, _) in clocks.items()},
-        **{f"{name}_cpu_seconds": float(cpu) for name, (_, cpu) in clocks.items()},
+        **{f"{name}_cpu_seconds": float(used) for name, (_, used) in clocks.items()},
         "fit_over_float64_product": seconds / clocks["float64"][0],
         "fit_over_float32_product": seconds / clocks["float32"][0],
         "cpu_fit_over_float64_product": cpu / clocks["float64"][1],
-        "data_mib": before,
-        "peak_mib": peak,
-        "accuracy": float(model.score(X[:20_000], y[:20_000])),
-        "lam": float(model.lam_),
     }
 
 
@@ -114,12 +118,19 @@ def show(record: dict[str, float]) -> None:
 def growth(n_components: int) -> None:
     """Time of a fit against n, and the exponent of its growth."""
     counts = (50_000, 100_000, 200_000, 500_000)
-    records = [in_own_process(n, n_components) for n in counts]
-    for record in records:
-        show(record)
-    slope = np.polyfit(np.log(counts), np.log([r["fit_seconds"] for r in records]), 1)[0]
-    linear, fixed = np.polyfit(counts, [r["fit_seconds"] for r in records], 1)
-    print(f"exponent of n: {slope:.3f}; seconds = {fixed:.2f} + {linear * 1e5:.2f} per 100,000 rows")
+    records = []
+    for n in counts:
+        records.append(in_own_process(n, n_components, 0))
+        show(records[-1])
+    for clock in ("fit_seconds", "fit_cpu_seconds"):
+        times = np.array([record[clock] for record in records])
+        slope = np.polyfit(np.log(counts), np.log(times), 1)[0]
+        linear, fixed = np.polyfit(counts, times, 1)
+        off = np.abs(times / (fixed + linear * np.array(counts)) - 1).max()
+        print(
+            f"{clock}: exponent of n {slope:.3f}; {fixed:.1f} + {linear * 1e5:.2f} per 100,000 rows, which is off by at "
+            f"most {off:.0%}"
+        )
 
 
 def letter(n_rows: int, dtype: str = "float64") -> tuple[np.ndarray, ...]:
@@ -195,11 +206,12 @@ def main() -> None:
     one = commands.add_parser("one")
     one.add_argument("rows", type=int)
     one.add_argument("components", type=int)
+    one.add_argument("products", type=int)
     options = parser.parse_args()
     if options.command == "one":
-        print(json.dumps(fit_once(options.rows, options.components)))
+        print(json.dumps(fit_once(options.rows, options.components, products=bool(options.products))))
     elif options.command == "ridge":
-        show(in_own_process(options.rows, options.components))
+        show(in_own_process(options.rows, options.components, 1))
     elif options.command == "growth":
         growth(options.components)
     elif options.command == "svm":

@@ -64,7 +64,8 @@ class KreinRidge(RegressorMixin, RidgeBase):
     Memory: one :math:`D \times D` float64 matrix, a few more while solving, and one block of rows. Time:
     :math:`O(n D^2 + D^3)`. One eigendecomposition serves all λ (one per ratio for ``"two"``, two for ``"krein"``). Sums
     are float64 about a point near the mean, and the solution is refined: on *letter* with 2,048 columns predictions agree
-    with those of an SVD of Z to 1e-9 at :math:`\lambda = 10^{-11}` and at :math:`10^{-13}`. Below λ = 1e-15 of the mean square length rounding decides.
+    with those of an SVD of Z to 1e-9 at :math:`\lambda = 10^{-11}` and at :math:`10^{-13}`. Below λ = 1e-15 of the mean
+    square length rounding decides.
 
     The choice of λ takes the feature map as given. Random features have hardly seen a row; a Nyström map with as many
     landmarks as rows has seen every one, and wants its λ chosen by cross-validation from outside (``GridSearchCV``).

@@ -443,23 +443,22 @@ def _say_how_to_continue(last: Sequence[Any], out: Path) -> None:
 
 
 def _winners_table(sheet: Any) -> Any:
-    """The sheet with data set and kernel as headings, so that it fits 80 columns."""
+    """A table for each data set and kernel, so that it fits 80 columns."""
     from rich import box
+    from rich.console import Group
     from rich.markup import escape
     from rich.table import Table
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=sheet.caption, title_justify="left")
-    for heading in sheet.header[2:]:
-        table.add_column(heading, no_wrap=heading is sheet.header[2])
-    group = ""
+    tables: dict[str, Table] = {}
     for i, row in enumerate(sheet.rows):
-        if group != f"{row[0]}, {row[1]}":
-            group = f"{row[0]}, {row[1]}"
-            screen_row = f"[bold]{escape(row[0])}[/bold]", f"[bold]{escape(row[1])}[/bold]"
-            table.add_row(screen_row[0], screen_row[1])
-        cells = (f"[green]{escape(text)}[/]" if (i, j) in sheet.best else escape(text) for j, text in enumerate(row))
-        table.add_row(*list(cells)[2:])
-    return table
+        group = f"{row[0]}, {row[1]}"
+        if group not in tables:
+            tables[group] = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=escape(group), title_justify="left")
+            for heading in sheet.header[2:]:
+                tables[group].add_column(heading, min_width=11)
+        cells = [f"[green]{escape(text)}[/]" if (i, j) in sheet.best else escape(text) for j, text in enumerate(row)]
+        tables[group].add_row(*cells[2:])
+    return Group(escape(sheet.caption), *tables.values())
 
 
 def _show_reproduction(found: Any) -> None:

@@ -42,13 +42,18 @@ def sections(size: str, threads: int) -> dict[str, Callable[[], tuple[list[Any],
         return rows, {"points": [asdict(point) for point in points]}
 
     def spread() -> tuple[list[Any], dict[str, Any]]:
-        rows, constants = cluster.measure(*((2_000_000, 1024, 100_000) if full else (200_000, 512, 25_000)))
+        rows, constants = cluster.measure(*((2_000_000, 1024, 100_000) if full else (100_000, 512, 12_500)))
         return rows, {"constants": asdict(constants)}
 
     sizes = (2000, 22, 128) if tiny else (50_000, 22, 1408)
     return {
         "transform": lambda: (transform.measure(*sizes, 9 if full else 3, threads, slow_in_single=full), {}),
-        "structured": lambda: (structured.measure(*((100, 64, 256, 1) if tiny else (5000, 784, 8192, 5))), {}),
+        "structured": lambda: (
+            structured.measure(
+                *((100, 64, 256, 1) if tiny else (5000, 784, 8192, 7) if full else (2000, 784, 8192, 3))
+            ),
+            {},
+        ),
         "memory": lambda: (memory.measure(*sizes), {}),
         "generation": lambda: (
             generation.measure(
@@ -74,6 +79,7 @@ def main(arguments: list[str] | None = None) -> None:
     pin_threads(options.threads)
     from suite.report import draw, show, write
     from suite.rows import Row
+    from suite.timing import processor_seconds
 
     machine = describe(options.threads)
     print(
@@ -82,18 +88,22 @@ def main(arguments: list[str] | None = None) -> None:
     print(", ".join(f"{name} {version or 'absent'}" for name, version in machine["versions"].items()))
     size = "full" if options.full else "tiny" if options.tiny else "short"
     tables: dict[str, list[Row]] = {}
-    rest: dict[str, Any] = {"size": size, "seconds": {}}
+    rest: dict[str, Any] = {"size": size, "seconds": {}, "processor_seconds": {}}
     for name, measure in sections(size, options.threads).items():
         if name not in options.only:
             continue
-        start = time.perf_counter()
+        start, used = time.perf_counter(), processor_seconds()
         try:
             tables[name], more = measure()
         except Exception as error:  # the other sections are worth having
             tables[name], more = [Row(name, note=f"not measured: {type(error).__name__}: {error}")], {}
         rest |= more
         rest["seconds"][name] = round(time.perf_counter() - start, 1)
-        show(f"{name} ({rest['seconds'][name]:.0f} s)", tables[name])
+        rest["processor_seconds"][name] = round(processor_seconds() - used, 1)
+        show(
+            f"{name} ({rest['seconds'][name]:.0f} s, {rest['processor_seconds'][name]:.0f} s of processors)",
+            tables[name],
+        )
     machine["load_at_end"] = [round(x, 2) for x in os.getloadavg()] if hasattr(os, "getloadavg") else None
     options.out.mkdir(parents=True, exist_ok=True)
     write(options.out / "results.json", machine, tables, rest)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,15 +14,13 @@ __all__ = ["Peer", "optional_maps", "gpytorch_features", "rfflearn_features", "s
 Peer = Callable[[], Any]
 
 
-def sklearn_maps(X: np.ndarray, width: int, fit_rows: int = 5000) -> Iterator[tuple[str, Peer]]:
-    """scikit-learn's three maps, fitted."""
-    some = X[:fit_rows]
-    sampler = RBFSampler(gamma=0.5, n_components=width, random_state=0).fit(some)
-    sketch = PolynomialCountSketch(degree=2, coef0=1.0, n_components=width, random_state=0).fit(some)
-    nystroem = Nystroem(kernel="rbf", gamma=0.5 / X.shape[1], n_components=width, random_state=0).fit(some)
-    yield "RBFSampler", lambda: sampler.transform(X)
-    yield "PolynomialCountSketch", lambda: sketch.transform(X)
-    yield "Nystroem", lambda: nystroem.transform(X)
+def sklearn_maps(X: np.ndarray, width: int, *, slow: bool, fit_rows: int = 5000) -> dict[str, Peer]:
+    """scikit-learn's maps, fitted; with ``slow`` also the two that take seconds."""
+    maps = {"RBFSampler": RBFSampler(gamma=0.5, n_components=width, random_state=0)}
+    if slow:
+        maps["PolynomialCountSketch"] = PolynomialCountSketch(degree=2, coef0=1.0, n_components=width, random_state=0)
+        maps["Nystroem"] = Nystroem(kernel="rbf", gamma=0.5 / X.shape[1], n_components=width, random_state=0)
+    return {name: partial(one.fit(X[:fit_rows]).transform, X) for name, one in maps.items()}
 
 
 def rfflearn_features(X: np.ndarray, width: int) -> Peer:
@@ -54,10 +53,13 @@ def optional_maps(X: np.ndarray, width: int) -> tuple[dict[str, Peer], dict[str,
     """The optional peers that can be used here, and why the others cannot."""
     found: dict[str, Peer] = {}
     missing: dict[str, str] = {}
-    for name, make in (("rfflearn", rfflearn_features), ("gpytorch RFF", gpytorch_features)):
+    makers = {"rfflearn": rfflearn_features, "gpytorch RFF": gpytorch_features}
+    if X.dtype == np.float32:
+        del makers["rfflearn"]  # works in float64 whatever the rows are
+    for name, make in makers.items():
         try:
             peer = make(X, width)
-            peer()
+            make(X[:10], width)()
         except Exception as error:  # a peer that does not run here must not end the run
             missing[name] = f"{type(error).__name__}: {error}".splitlines()[0][:100]
         else:

@@ -71,5 +71,6 @@ def of_times(name: str, seconds: np.ndarray, scale: float = 1e3, unit: str = "ms
 
 def of_ratio(name: str, above: np.ndarray, below: np.ndarray, **rest: Any) -> Row:
     """Median and quartiles of the ratios within each turn, so that what else the machine did falls on both."""
-    low, median, high = np.quantile(above / below, [0.25, 0.5, 0.75])
+    turns = min(len(above), len(below))  # slow tasks sit turns out
+    low, median, high = np.quantile(above[:turns] / below[:turns], [0.25, 0.5, 0.75])
     return Row(name, float(median), "×", float(low), float(high), **rest)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import os
+import resource
 import subprocess
 import sys
 import time
@@ -17,7 +18,7 @@ import numpy as np
 
 from suite.machine import THREAD_VARIABLES
 
-__all__ = ["exponent", "in_new_process", "interleaved", "resettable_peak", "seconds_of"]
+__all__ = ["exponent", "in_new_process", "interleaved", "processor_seconds", "resettable_peak", "seconds_of"]
 
 Task = Callable[[], object]
 
@@ -31,17 +32,34 @@ def seconds_of(task: Task) -> float:
     return seconds
 
 
-def interleaved(tasks: dict[str, Task], repeats: int, *, warm_up: bool = True) -> dict[str, np.ndarray]:
-    """Seconds of each task, the tasks taking turns; the first turn warms up and is not counted."""
+def interleaved(
+    tasks: dict[str, Task],
+    repeats: int,
+    *,
+    warm_up: bool = True,
+    slow: float = 1.0,
+    used: dict[str, list[float]] | None = None,
+) -> dict[str, np.ndarray]:
+    """Seconds of each task, the tasks taking turns.
+
+    The first turn warms up and is not counted, but for tasks that take longer than ``slow`` seconds: to them a first time
+    is as good as any other, and two times are enough. ``used`` receives processor times, which a busy machine changes less.
+    """
     seconds: dict[str, list[float]] = {name: [] for name in tasks}
     gc.collect()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for turn in range(repeats + warm_up):
             for name, task in tasks.items():
+                if len(seconds[name]) >= 2 and min(seconds[name]) > slow:
+                    continue
+                busy = time.process_time()
                 taken = seconds_of(task)
-                if turn >= warm_up:
+                busy = time.process_time() - busy
+                if turn >= warm_up or taken > slow:
                     seconds[name].append(taken)
+                    if used is not None:
+                        used.setdefault(name, []).append(busy)
     return {name: np.array(values) for name, values in seconds.items()}
 
 
@@ -60,6 +78,14 @@ def in_new_process(code: str, *arguments: object, threads: int | None = None) ->
     if done.returncode:
         raise RuntimeError(done.stderr.strip().splitlines()[-1] if done.stderr.strip() else "no message")
     return json.loads(done.stdout.strip().splitlines()[-1])
+
+
+def processor_seconds() -> float:
+    """Processor time of this process and of the child processes that have ended."""
+    return sum(
+        usage.ru_utime + usage.ru_stime
+        for usage in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    )
 
 
 def resettable_peak() -> bool:

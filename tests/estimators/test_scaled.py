@@ -20,7 +20,7 @@ def test_it_is_the_map_of_scaled_rows():
     model = ScaledFeatures(CosineMap()).fit(X)
     scaled = (X - X.min(axis=0)) / np.array([np.ptp(X[:, 0]), np.ptp(X[:, 1]), np.inf])
     np.testing.assert_allclose(model.transform(X), CosineMap().fit(scaled).transform(scaled), atol=1e-12)
-    far = model.transform(X + [1e3, 0.0, 0.0])
+    far = model.transform(X + np.array([1e3, 0.0, 0.0]))
     np.testing.assert_allclose(far, model.transform(np.c_[np.full(50, X[:, 0].max()), X[:, 1:]]), atol=1e-9)
     standard = ScaledFeatures(CosineMap(), scaling="standard").fit(X)
     scaled = (X - X.mean(axis=0)) / np.array([X[:, 0].std(), X[:, 1].std(), np.inf])

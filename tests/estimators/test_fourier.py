@@ -269,6 +269,24 @@ class TestRegion:
         with pytest.raises(ValueError, match="distances on the unit sphere are at most 2, got radius=3"):
             features(kernel=NTK(), radius=3).fit(SPHERE)
 
+    def test_a_radius_smaller_than_the_data_warns_in_fit(self):
+        with pytest.warns(
+            UserWarning, match=r"training rows are up to .* apart, farther than radius=1: .*radius='auto'"
+        ):
+            features(radius=1.0).fit(SPACE)
+        with pytest.warns(UserWarning, match=r"farther than radius=1\.2"):
+            features(kernel=NTK(), radius=1.2).fit(SPHERE)
+
+    def test_refitted_weights_keep_the_linear_head_at_small_widths(self):
+        few = {"kernel": DeltaGaussian(1.0, 10.0), "n_components": 2 * DIM, "random_state": 0}
+        assert features(**few).fit(POSITIVE).measure_.head.degree == 1
+        errors = {}
+        for degree in (0, "auto"):
+            f = features(**few, head_degree=degree).fit(POSITIVE[:300])
+            exact = f.kernel_(POSITIVE[300:])
+            errors[degree] = np.linalg.norm(f.approximate(POSITIVE[300:]) - exact)
+        assert errors["auto"] <= errors[0]
+
     def test_normalize(self):
         scaled = SPACE / np.linalg.norm(SPACE, axis=1, keepdims=True)
         by_kernel = features(kernel=NTK()).fit(SPACE)

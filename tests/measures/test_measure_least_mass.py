@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from scipy.optimize import linprog
@@ -22,7 +24,8 @@ from krein.kernels import (
     SphericalPolynomial,
     ThinPlate,
 )
-from krein.measures import Atoms, SignedMeasure, omega
+from krein.measures import Atoms, Outlook, SignedMeasure, omega
+from krein.measures.least_mass import least_mass_for_width
 
 DIMS = [2, 3, 16, 54, 123, 784]
 RADII = [1.2, 2**0.5]
@@ -353,3 +356,23 @@ def test_a_jump_with_automatic_tolerance_says_what_it_did() -> None:
     assert "beyond use" in m.note
     z = dense(1.0)
     assert np.abs(m.evaluate(z) - _jump(z)).max() <= m.bias
+
+
+def test_a_price_that_buys_no_mass_is_not_the_end_of_the_search():
+    """Nearly all rows close together: at the first price the head alone is optimal, at lower ones the waves pay."""
+    distances = np.concatenate([np.linspace(0.0, 0.2, 180), np.linspace(0.2, 1.2, 20)])
+    kernel = SphericalPolynomial(2, 3)
+    outlook = Outlook.of(kernel.radial, math.sqrt(2), distances, orthogonal=True)
+    found = krein.signed_measure(
+        kernel, 8, math.sqrt(2), head_degree=1, n_components=40, distances=distances, orthogonal=True
+    )
+    head_only = least_mass_for_width(kernel.radial, 8, math.sqrt(2), 0, 1, outlook, sphere=True)
+    assert head_only.mass == 0.0
+    assert found.mass > 0.0
+    assert outlook.error(found, 15) < 0.3 * outlook.error(head_only, 15)
+
+
+def test_a_head_without_room_beside_it_is_passed_over():
+    """Five columns: the linear head takes all of them, and this tolerance needs a frequency."""
+    m = krein.signed_measure(SphericalPolynomial(2, 3), 4, 1.4, head_degree="auto", tol=0.05, n_components=5)
+    assert m.head_columns() + 2 <= 5

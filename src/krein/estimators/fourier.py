@@ -14,10 +14,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from krein.estimators.base import SignedFeatureMap, check_n_components
 from krein.features import FeatureMap, calibrate, head_basis, project, relative_error
-from krein.features.region import Region, region_of
+from krein.features.region import Region, diameter, region_of
 from krein.kernels import DeltaGaussian, Kernel
 from krein.kernels.rows import row_norms, unit_rows
-from krein.measures import Outlook, SignedMeasure, frequencies_for_width, signed_measure
+from krein.measures import Outlook, SignedMeasure, frequencies_for_width, head_columns, signed_measure
 from krein.measures.build import METHODS
 from krein.sampling import ALLOCATIONS, Sampler, as_sampler
 
@@ -194,6 +194,14 @@ class SignedFourierFeatures(SignedFeatureMap):
             raise ValueError(
                 "the rows of X are too far apart for squared distances to be finite; scale the columns first"
             )
+        farthest = 0.0 if radius is None else diameter(rows)
+        if radius is not None and farthest > radius * (1 + 1e-9):
+            warnings.warn(
+                f"training rows are up to {farthest:.4g} apart, farther than radius={radius:.4g}: the features are less accurate "
+                "there; use a larger radius, or radius='auto'",
+                UserWarning,
+                stacklevel=4,
+            )
         sampler = as_sampler(self.sampler)
         width = int(self.n_components)
         draw_rng, wide_rng = rng.spawn(2)
@@ -272,7 +280,7 @@ class SignedFourierFeatures(SignedFeatureMap):
             dim,
             region.radius,
             "least_mass",
-            self.head_degree,
+            self._head_degree(dim, width, region),
             self.tol,
             n_components=width,
             sphere=region.sphere,
@@ -282,6 +290,14 @@ class SignedFourierFeatures(SignedFeatureMap):
         if self.weights == "unbiased" or self.tol != "auto":
             return measure
         return _with_tail(measure, kernel, width)
+
+    def _head_degree(self, dim: int, width: int, region: Region) -> int | str:
+        """With refitted weights, degree 1 where it fits and 2 does not: the choice by predicted error is for unbiased weights,
+        and refitting gains far more on the waves that a head leaves over than on those that stand in for it."""
+        linear, quadratic = (head_columns(degree, dim, sphere=region.sphere) for degree in (1, 2))
+        if self.head_degree == "auto" and self.weights != "unbiased" and linear + 4 <= width < quadratic:
+            return 1
+        return self.head_degree
 
     def _features(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "signature_")

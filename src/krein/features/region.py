@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from krein.kernels.rows import row_norms, unit_rows
 
-__all__ = ["Region", "region_of"]
+__all__ = ["diameter", "Region", "region_of"]
 
 _MARGIN = 1.1  # room beyond the training rows, in space
 
@@ -96,13 +96,13 @@ def region_of(rows: np.ndarray, *, sphere: bool, normalize: bool, radius: float 
         relies = positive and radius < 2.0 and radius >= math.sqrt(2.0) * (1 - 1e-9)
         return Region(True, normalize, found, radius, relies, np.zeros(rows.shape[1]), math.inf, 1.0)
     if radius is None:
-        radius = _MARGIN * _diameter(rows)
+        radius = _MARGIN * diameter(rows)
         radius = radius if radius > 0 else 1.0  # a single point: any radius will do
         return Region(False, False, False, radius, False, center, _MARGIN * farthest or math.inf, scale)
     return Region(False, False, False, radius, False, center, max(radius, farthest), scale)
 
 
-def _diameter(rows: np.ndarray) -> float:
+def diameter(rows: np.ndarray) -> float:
     """Largest distance among up to 2,000 rows, the farthest from the centre included."""
     if rows.shape[0] > 2000:
         distance = row_norms(rows - rows.mean(axis=0))

@@ -199,10 +199,12 @@ def _best_head(
     for degree in _degrees_to_try(n_components, dim, sphere):
         try:
             measure = _least_mass(kernel, dim, radius, tol, degree, n_components, sphere, outlook)
-        except ValueError as error:  # a tolerance that is out of reach without a head may be within reach of one
+            predicted = outlook.error(measure, frequencies_for_width(measure, n_components))
+        except (
+            ValueError
+        ) as error:  # no room beside this head, or a tolerance that is within reach of another head only
             refusal = error
             continue
-        predicted = outlook.error(measure, frequencies_for_width(measure, n_components))
         if predicted < least:
             best, least = measure, predicted
     if best is None:
@@ -211,9 +213,9 @@ def _best_head(
 
 
 def _degrees_to_try(n_components: int, dim: int, sphere: bool) -> list[int]:
-    """Degrees whose columns fit; low ones only while higher ones take up most of the width."""
+    """Degrees whose columns fit; low ones only while higher ones take up much of the width."""
     room = [q for q in (-1, 0, 1, 2) if n_components >= (head_columns(q, dim, sphere=sphere) or 2)]
-    settled = [q for q in room if 2 * head_columns(q, dim, sphere=sphere) <= n_components]
+    settled = [q for q in room if 5 * head_columns(q, dim, sphere=sphere) <= n_components]
     return [q for q in room if q >= min(max(settled, default=-1), 1)]
 
 

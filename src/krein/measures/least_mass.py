@@ -34,6 +34,7 @@ _PIVOTS = 5000  # of the simplex method; programs that have a useful answer take
 _SUSPECT = 1.5  # a bound on the bias so far above the tolerance may be due to the reach of the radii
 _SECONDS = 10.0  # guards against the rare program on which the solver stalls
 _WIDER = 8.0  # how much farther radii reach when the first grid is infeasible
+_WORTH = 0.99  # a step of the tolerance must lower the predicted error by 1 %, or the search ends
 _ROUNDS = 6  # exchange steps that add the worst points between grid points
 
 
@@ -100,7 +101,7 @@ def least_mass_for_width(
 
     A weighted sum :math:`\varepsilon + aM` of tolerance and mass is one linear program and traces out the same measures as
     all tolerances do; the price a starts at :math:`s^{-1/2}`, the order of the standard error of a unit of mass, and moves by
-    factors of 3 as long as the prediction improves; then the tolerance moves by factors of 1.25.
+    factors of 3 as long as the prediction improves; then the tolerance moves by factors of 1.6 and of 1.25.
 
     Parameters
     ----------
@@ -128,17 +129,25 @@ def least_mass_for_width(
         while 1e-6 < price * factor < 1e3:
             price *= factor
             error, solved = attempt(price=price)
-            if error >= least:
+            if error < least:
+                least, best, improved = error, solved, True
+            elif (
+                factor > 1.0 or solved is None or solved.mass > 0.0
+            ):  # below a price that buys no mass one may buy some
                 break
-            least, best, improved = error, solved, True
         if improved:
             break
-    for factor in (1.25, 0.8):  # prices reach the corners of the trade-off only; tolerances reach what lies between
-        while best is not None and best.tol > 0.0 and best.mass > 0.0:
-            error, solved = attempt(tol=best.tol * factor)
-            if error >= least:
+    # Prices reach the corners of the trade-off only; tolerances reach what lies between.
+    for step in (1.6, 1.25):
+        for factor in (step, 1 / step):
+            moved = False
+            while best is not None and best.tol > 0.0 and best.mass > 0.0:
+                error, solved = attempt(tol=best.tol * factor)
+                if error >= _WORTH * least:
+                    break
+                least, best, moved = error, solved, True
+            if moved:  # the other way lies where it came from
                 break
-            least, best = error, solved
     if best is None:
         _, best = attempt(price=_NO_MASS_PRICE)
     if best is None:

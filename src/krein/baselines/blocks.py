@@ -8,22 +8,22 @@ from typing import Any
 import numpy as np
 
 from krein.kernels.rows import row_blocks
+from krein.kernels.threads import n_threads, share
 
 __all__ = ["map_rows"]
 
-_BLOCK_BYTES = (
-    1 << 24
-)  # input, output and scratch of one block: enough work to share between threads, and little memory
+_BLOCK_BYTES = 1 << 22  # input, output and scratch of one block: they stay in a core's cache
+_WORTH_THREADS = 1 << 20  # bytes of output from which on threads pay
 
 
 def map_rows(X: Any, width: int, fill: Callable[[Any, np.ndarray], None], *, scratch: float = 1.0) -> np.ndarray:
     """An array of shape (n_samples, width), filled by ``fill(some rows of X, their rows of the output)``.
 
-    ``scratch`` is the memory that ``fill`` needs, in multiples of the output rows. Rows are handed over dense or sparse,
-    as they come.
+    Blocks are shared among threads. ``scratch`` is the memory that ``fill`` needs, in multiples of the output rows. Rows are
+    handed over dense or sparse, as they come.
     """
     out = np.empty((X.shape[0], width), dtype=X.dtype)
     row_bytes = (X.shape[1] + (1.0 + scratch) * width) * out.itemsize
-    for rows in row_blocks(X.shape[0], max(64, int(_BLOCK_BYTES / row_bytes))):
-        fill(X[rows], out[rows])
+    blocks = row_blocks(X.shape[0], max(64, int(_BLOCK_BYTES / row_bytes)))
+    share(lambda rows: fill(X[rows], out[rows]), blocks, threads=n_threads() if out.nbytes >= _WORTH_THREADS else 1)
     return out

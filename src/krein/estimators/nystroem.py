@@ -12,10 +12,11 @@ from scipy import linalg
 
 from krein.estimators.base import SignedFeatureMap, check_n_components
 from krein.estimators.landmarks import select_landmarks
-from krein.estimators.similarity import Similarity, as_similarity
+from krein.estimators.similarity import KernelSimilarity, Similarity, as_similarity
 from krein.kernels import DeltaGaussian, Kernel
 from krein.kernels.base import positive_integer
 from krein.kernels.rows import row_blocks
+from krein.kernels.threads import n_threads, share
 
 __all__ = ["KreinNystroem", "compress_features", "signed_root", "sorted_eigh"]
 
@@ -23,7 +24,7 @@ _COARSE_CUTS = (1e-1, 3e-2, 1e-2, 3e-3, 1e-3, 1e-4, 1e-5, 1e-6)
 _FINE_CUTS = (1e-8, 1e-10, 1e-12)  # below the rounding of similarities in float32
 _HELD_OUT = 256
 _COMPRESSION_ROWS = 4  # per landmark
-_BLOCK_BYTES = 1 << 23
+_PAIRS = 2**18  # similarities per block, 2 MiB of them
 
 
 @final
@@ -237,8 +238,16 @@ def compress_features(features: np.ndarray, signature: np.ndarray, width: int) -
 def _blocks(similarity: Similarity, X: Any, landmarks: Any, root: np.ndarray) -> np.ndarray:
     """``k(X, landmarks) @ root``, block by block, in the type of X; products are taken in the type of ``root``."""
     out = np.empty((X.shape[0], root.shape[1]), dtype=X.dtype)
-    for rows in row_blocks(X.shape[0], max(256, _BLOCK_BYTES // (8 * max(root.shape)))):
-        out[rows] = np.asarray(similarity.block(X[rows], landmarks), dtype=root.dtype) @ root
+
+    def fill(rows: slice) -> None:
+        block = np.asarray(similarity.block(X[rows], landmarks), dtype=root.dtype)
+        np.matmul(block, root, out=out[rows], casting="same_kind")
+
+    # A kernel of ours is evaluated by several threads, each of which multiplies its block while that is in its cache; a
+    # function of the user's may not bear it, and gets blocks large enough for BLAS to have threads of its own.
+    ours = isinstance(similarity, KernelSimilarity)
+    pairs = _PAIRS if ours else 8 * _PAIRS
+    share(fill, row_blocks(X.shape[0], max(64, pairs // root.shape[0])), threads=n_threads() if ours else 1)
     return out
 
 

@@ -74,7 +74,8 @@ class Gaussian(_ScaleKernel):
     """
 
     def radial(self, z: Any) -> np.ndarray:
-        return np.exp(-0.5 * (np.asarray(z, dtype=np.float64) / self.scale) ** 2)
+        z = np.asarray(z, dtype=np.float64) / self.scale
+        return np.exp(z * (-0.5 * z))
 
     def radius_law(self, dim: int) -> RadiusLaw:
         return ChiLaw(dim, self.scale)

@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 
 from krein.kernels.rows import dense_block, row_blocks, row_norms
+from krein.kernels.threads import n_threads, share
 
 __all__ = ["radial_gram"]
 
-_BLOCK = 1024  # rows per side: three float64 blocks of this size stay within a few tens of MiB
+_BLOCK = 512  # rows per side: a float64 block stays in a core's cache while a kernel's passes go over it
+_WORTH_THREADS = 4 * _BLOCK**2  # pairs from which on threads pay
 _CANCELLED = 1e-5  # below this fraction of ‖x‖² + ‖y‖² the expanded square has lost too many digits
 
 
@@ -22,7 +24,8 @@ def radial_gram(
 
     Distances come from ‖x‖² + ‖y‖² − 2x·y (one matrix product per block); the few pairs so close that this
     cancels are computed again from the differences, so equal rows are at distance exactly zero. With ``Y=None`` only
-    blocks on and above the diagonal are computed and mirrored: the result is symmetric to the last bit.
+    blocks on and above the diagonal are computed and mirrored: the result is symmetric to the last bit. Blocks are shared
+    among threads, as numpy's passes hold no lock.
 
     Returns
     -------
@@ -33,18 +36,28 @@ def radial_gram(
     both_single = X.dtype == np.float32 and Y.dtype == np.float32
     gram = np.empty((X.shape[0], Y.shape[0]), dtype=np.float32 if both_single else np.float64)
     origin = _origin(X, Y)
-    for columns in row_blocks(Y.shape[0], _BLOCK):
+    pairs = [
+        (rows, columns)
+        for columns in row_blocks(Y.shape[0], _BLOCK)
+        for rows in row_blocks(X.shape[0], _BLOCK)
+        if not (symmetric and rows.start > columns.start)
+    ]
+
+    def fill(pair: tuple[slice, slice]) -> None:
+        rows, columns = pair
         right = dense_block(Y, columns)
-        for rows in row_blocks(X.shape[0], _BLOCK):
-            if symmetric and rows.start > columns.start:
-                break
-            left = right if symmetric and rows == columns else dense_block(X, rows)
-            values = radial(np.minimum(_distances(left, right, origin), max_distance))
-            if symmetric and rows == columns:
-                values = np.triu(values) + np.triu(values, 1).T
-            gram[rows, columns] = values
-            if symmetric and rows != columns:
-                gram[columns, rows] = gram[rows, columns].T
+        left = right if symmetric and rows == columns else dense_block(X, rows)
+        distances = _distances(left, right, origin)
+        if np.isfinite(max_distance):
+            np.minimum(distances, max_distance, out=distances)
+        values = radial(distances)
+        if symmetric and rows == columns:
+            values = np.triu(values) + np.triu(values, 1).T
+        gram[rows, columns] = values
+        if symmetric and rows != columns:
+            gram[columns, rows] = gram[rows, columns].T
+
+    share(fill, pairs, threads=min(n_threads(), len(pairs)) if gram.size >= _WORTH_THREADS else 1)
     return gram
 
 
@@ -61,12 +74,16 @@ def _distances(left: np.ndarray, right: np.ndarray, origin: np.ndarray) -> np.nd
     a = left - origin
     b = a if right is left else right - origin
     with np.errstate(over="ignore", invalid="ignore"):
-        squares = np.add.outer(np.einsum("ij,ij->i", a, a), np.einsum("ij,ij->i", b, b))
-        scale = np.maximum(squares * _CANCELLED, 1e-280)  # squares below are out of range themselves
-        squares -= 2.0 * (a @ b.T)
-        # Not "<=": pairs whose squares overflowed are done again as well.
-        i, j = np.nonzero(~(squares > scale))
-    distances = np.sqrt(np.maximum(squares, 0.0, out=squares), out=squares)
+        here, there = np.einsum("ij,ij->i", a, a)[:, None], np.einsum("ij,ij->i", b, b)[:, None]
+        # Both squared lengths as two more columns of the product, which saves two passes over the block.
+        squares = np.hstack([-2.0 * a, here, np.ones_like(here)]) @ np.hstack([b, np.ones_like(there), there]).T
+        # Squares below 1e-280 are out of range themselves; "not >" as pairs whose squares overflowed are done again as well.
+        limit = np.maximum((here[:, 0] + there.max(initial=0.0)) * _CANCELLED, 1e-280)
+        suspects = np.flatnonzero(~(squares.min(axis=1, initial=np.inf) > limit))
+        i, j = np.nonzero(~(squares[suspects] > np.maximum((here[suspects] + there.T) * _CANCELLED, 1e-280)))
+        i = suspects[i]
+        squares[i, j] = 0.0
+    distances = np.sqrt(squares, out=squares)
     step = max(1, 2**18 // max(1, left.shape[1]))
     for part in row_blocks(i.size, step):
         distances[i[part], j[part]] = row_norms(left[i[part]] - right[j[part]])

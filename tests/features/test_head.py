@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from helpers import unit_vectors
-from krein.features import head_basis
+from krein.features import head, head_basis
 from krein.measures import Head
 
 HEADS = [
@@ -98,3 +98,21 @@ def test_no_head_writes_nothing():
     basis = head_basis(Head(), 3, sphere=True)
     basis.write(np.ones((2, 3)), np.empty(0), np.empty((2, 0)))
     assert basis.names() == []
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("sphere", [True, False])
+@pytest.mark.parametrize("rows", [0, 1, 7, 3000])
+def test_products_are_the_same_compiled_and_in_numpy(monkeypatch, dtype, sphere, rows):
+    rng = np.random.default_rng(0)
+    X = (unit_vectors(rng, rows, 5) if sphere else rng.normal(size=(rows, 5))).astype(dtype)
+    basis = head_basis(Head((1.0, -0.5, 0.25)), 5, sphere=sphere)
+    amplitudes = rng.uniform(0.5, 1.5, basis.n_columns).astype(dtype)
+    wide = np.full((2, rows, basis.n_columns + 6), np.nan, dtype=dtype)
+    basis.write(X, amplitudes, wide[0, :, 3:-3])
+    monkeypatch.setattr(head, "compiled_kernels", lambda backend: None)
+    basis.write(X, amplitudes, wide[1, :, 3:-3])
+    # one rounding more or less of three factors, where the compiler fuses
+    assert np.allclose(wide[0, :, 3:-3], wide[1, :, 3:-3], rtol=4 * np.finfo(dtype).eps, atol=0)
+    assert np.isnan(wide[:, :, :3]).all()
+    assert np.isnan(wide[:, :, -3:]).all()

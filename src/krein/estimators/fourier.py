@@ -29,6 +29,7 @@ _FIT_ROWS, _CHECK_ROWS = 2000, 400  # rows whose pairs fit the weights, choose t
 _PROJECTION_ROWS = 8192
 _PAIRS, _DISTANCES = 4000, 200
 _LEAST_TAIL = 1e-2  # of sup|k|: a tail of less mass is no basis to fit weights on
+_BLEND, _BLEND_TOL = 0.02, 1e-3  # how much of another measure to mix in, and its tolerance
 _ALMOST_ALL = 1.8  # distances on the sphere up to which a kernel with infinite slope at 2 has a measure
 _BLOCK_BYTES = 1 << 23  # of input rows per block in transform
 
@@ -389,7 +390,10 @@ def _with_tail(measure: SignedMeasure, kernel: Kernel, width: int) -> SignedMeas
     For unbiased weights the head alone can be the best trade of bias and variance, but weights that are refitted need waves to
     work with, and what they are is not delicate: a smaller tolerance gives some. A kernel with infinite slope at antipodal points
     has no measure of useful mass on the whole sphere, so there the waves are those of somewhat smaller distances, with next to no
-    mass to start from. Where there is no room for a frequency of each sign, the measure stays.
+    mass to start from. A kernel that is its own head, as a polynomial can be, would leave the remaining columns empty: a small
+    part of it is given to a lower head and its waves, which changes the kernel by less than 1e-4 and gives a linear model more
+    to work with than the few columns of an exact kernel of low rank. Where there is no room for a frequency of each sign, the
+    measure stays.
     """
     size = float(np.max(np.abs(kernel.radial(np.linspace(0.0, measure.radius, 65)))))
     if width - measure.head_columns() < 4 or measure.mass >= _LEAST_TAIL * size:
@@ -411,7 +415,23 @@ def _with_tail(measure: SignedMeasure, kernel: Kernel, width: int) -> SignedMeas
         except ValueError:
             return measure
         tol /= 10
+    for lower in range(degree - 1, -2, -1):
+        if measure.mass > 0.0:
+            break
+        measure = _blend(measure, kernel, lower)
     return measure
+
+
+def _blend(measure: SignedMeasure, kernel: Kernel, degree: int) -> SignedMeasure:
+    """A measure with no mass, and a little of the one with a head of lower degree: their heads make up for each other."""
+    size = float(np.max(np.abs(kernel.radial(np.linspace(0.0, measure.radius, 65)))))
+    try:
+        other = signed_measure(
+            kernel, measure.dim, measure.radius, "least_mass", degree, _BLEND_TOL * size, sphere=measure.sphere
+        )
+    except ValueError:
+        return measure
+    return measure * (1.0 - _BLEND) + other * _BLEND if other.mass > 0.0 else measure
 
 
 def _split_rows(rows: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:

@@ -35,6 +35,7 @@ __all__ = [
     "dense_block",
     "hadamard_block",
     "lanes",
+    "product_block",
     "tile_columns",
     "walsh_hadamard_rows",
 ]
@@ -194,6 +195,21 @@ def _norm(x):
 _norm = _compiled(
     _norm, fastmath={"contract", "reassoc"}
 )  # reassociation vectorises the sum, and a bound may differ in its last bits
+
+
+@_compiled
+def product_block(x, amplitudes, out, start, stride):
+    """Products ``a x_i x_j``, i ≤ j, of the coordinates of the rows of a C-contiguous x."""
+    n, d = x.shape
+    for r in range(n):
+        row, c = x[r], start + r * stride
+        first = 0
+        for i in range(d):
+            count = d - i
+            others, a, target = row[i:], amplitudes[first : first + count], out[c + first : c + first + count]
+            for j in range(count):
+                target[j] = row[i] * others[j] * a[j]
+            first += count
 
 
 @_compiled

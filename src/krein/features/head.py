@@ -12,9 +12,20 @@ from typing import final
 
 import numpy as np
 
+from krein.features._blocks import (
+    compiled_kernels,
+    flat_output,
+    in_c_order,
+    plain_rows,
+    rows_per_block,
+    share_rows,
+    thread_count,
+)
 from krein.measures import Head, head_columns
 
 __all__ = ["HeadBasis", "head_basis"]
+
+_PRODUCT_WORK = 4  # multiply-adds that writing one product is worth
 
 
 @final
@@ -91,11 +102,28 @@ class HeadBasis:
                     out[:, block] *= mixed.astype(out.dtype)
                 first += d
         if self.degree >= 2:
-            for i in range(d):  # no temporaries: there are many of these columns
-                block = slice(first, first + d - i)
-                np.multiply(X[:, i:], X[:, i : i + 1], out=out[:, block])
-                out[:, block] *= amplitudes[block]
-                first += d - i
+            _write_products(X, amplitudes[first:], out[:, first:])
+
+
+def _write_products(X: np.ndarray, amplitudes: np.ndarray, out: np.ndarray) -> None:
+    """Products of coordinates i ≤ j times amplitudes: by far the most columns of a head, so written in one pass."""
+    kernels = compiled_kernels("auto")
+    if kernels is None or not in_c_order(out) or not out.size:
+        first = 0
+        for i in range(X.shape[1]):  # no temporaries
+            block = slice(first, first + X.shape[1] - i)
+            np.multiply(X[:, i:], X[:, i : i + 1], out=out[:, block])
+            out[:, block] *= amplitudes[block]
+            first = block.stop
+        return
+    flat, stride = flat_output(out)
+    amplitudes = amplitudes.astype(out.dtype)
+    threads = thread_count(_PRODUCT_WORK * out.size, None)
+
+    def work(lo: int, hi: int) -> None:
+        kernels.product_block(plain_rows(X[lo:hi], out.dtype), amplitudes, flat, lo * stride, stride)
+
+    share_rows(lambda: work, len(out), rows_per_block(len(out), out.shape[1] * out.itemsize, threads), threads)
 
 
 def head_basis(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
 
@@ -19,6 +19,7 @@ from krein.kernels import DeltaGaussian, Kernel
 from krein.kernels.rows import row_norms, unit_rows
 from krein.measures import Outlook, SignedMeasure, frequencies_for_width, head_columns, signed_measure
 from krein.measures.build import METHODS
+from krein.measures.tail import with_tail
 from krein.sampling import ALLOCATIONS, Sampler, as_sampler
 
 __all__ = ["SignedFourierFeatures", "WEIGHTS"]
@@ -28,9 +29,6 @@ WEIGHTS = ("calibrated", "unbiased", "projected")
 _FIT_ROWS, _CHECK_ROWS = 2000, 400  # rows whose pairs fit the weights, choose the ridge, and estimate the error
 _PROJECTION_ROWS = 8192
 _PAIRS, _DISTANCES = 4000, 200
-_LEAST_TAIL = 1e-2  # of sup|k|: a tail of less mass is no basis to fit weights on
-_BLEND, _BLEND_TOL = 0.02, 1e-3  # how much of another measure to mix in, and its tolerance
-_ALMOST_ALL = 1.8  # distances on the sphere up to which a kernel with infinite slope at 2 has a measure
 _BLOCK_BYTES = 1 << 23  # of input rows per block in transform
 
 
@@ -290,7 +288,7 @@ class SignedFourierFeatures(SignedFeatureMap):
         )
         if self.weights == "unbiased" or self.tol != "auto":
             return measure
-        return _with_tail(measure, kernel, width)
+        return with_tail(measure, kernel, width)
 
     def _head_degree(self, dim: int, width: int, region: Region) -> int | str:
         """With refitted weights, degree 1 where it fits and 2 does not: the choice by predicted error is for unbiased weights,
@@ -382,56 +380,6 @@ class SignedFourierFeatures(SignedFeatureMap):
 
 def _name_of(X: Any) -> str:
     return "the sparse matrix X" if sp.issparse(X) else "X"
-
-
-def _with_tail(measure: SignedMeasure, kernel: Kernel, width: int) -> SignedMeasure:
-    """A measure with some mass, if the kernel is more than its head.
-
-    For unbiased weights the head alone can be the best trade of bias and variance, but weights that are refitted need waves to
-    work with, and what they are is not delicate: a smaller tolerance gives some. A kernel with infinite slope at antipodal points
-    has no measure of useful mass on the whole sphere, so there the waves are those of somewhat smaller distances, with next to no
-    mass to start from. A kernel that is its own head, as a polynomial can be, would leave the remaining columns empty: a small
-    part of it is given to a lower head and its waves, which changes the kernel by less than 1e-4 and gives a linear model more
-    to work with than the few columns of an exact kernel of low rank. Where there is no room for a frequency of each sign, the
-    measure stays.
-    """
-    size = float(np.max(np.abs(kernel.radial(np.linspace(0.0, measure.radius, 65)))))
-    if width - measure.head_columns() < 4 or measure.mass >= _LEAST_TAIL * size:
-        return measure
-    tol, degree, dim, sphere = min(measure.bias, 1e-2 * size) / 3, measure.head.degree, measure.dim, measure.sphere
-    if sphere and measure.radius > _ALMOST_ALL:
-        try:
-            waves = signed_measure(kernel, dim, _ALMOST_ALL, "least_mass", degree, 1e-3 * size, sphere=True)
-        except ValueError:
-            return measure
-        if waves.mass == 0.0:
-            return measure
-        small = waves * (_LEAST_TAIL * size / waves.mass)
-        bias = measure.bias + _LEAST_TAIL * size
-        return replace(measure, positive=small.positive, negative=small.negative, bias=bias)
-    while measure.mass < _LEAST_TAIL * size and tol > 1e-5 * size:
-        try:
-            measure = signed_measure(kernel, dim, measure.radius, "least_mass", degree, tol, sphere=sphere)
-        except ValueError:
-            return measure
-        tol /= 10
-    for lower in range(degree - 1, -2, -1):
-        if measure.mass > 0.0:
-            break
-        measure = _blend(measure, kernel, lower)
-    return measure
-
-
-def _blend(measure: SignedMeasure, kernel: Kernel, degree: int) -> SignedMeasure:
-    """A measure with no mass, and a little of the one with a head of lower degree: their heads make up for each other."""
-    size = float(np.max(np.abs(kernel.radial(np.linspace(0.0, measure.radius, 65)))))
-    try:
-        other = signed_measure(
-            kernel, measure.dim, measure.radius, "least_mass", degree, _BLEND_TOL * size, sphere=measure.sphere
-        )
-    except ValueError:
-        return measure
-    return measure * (1.0 - _BLEND) + other * _BLEND if other.mass > 0.0 else measure
 
 
 def _split_rows(rows: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:

@@ -106,7 +106,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         (DELTA, SPHERE),
         _COMPARED,
         Sizes((2, 8, 32), 3, 4000, 1000),
-        Sizes((2, 8, 32), 10, 10_000, 1000),
+        Sizes((2, 4, 8, 16, 32), 10, 10_000, 1000),
     ),
     Experiment(
         "figure3",

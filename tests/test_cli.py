@@ -14,6 +14,8 @@ import pytest
 
 import krein
 from krein import cli
+from krein.cli import reproduce
+from krein.cli.approximate import sample_rows
 from krein.kernels import NAMED_KERNELS
 
 
@@ -178,7 +180,7 @@ def test_a_failed_plot_leaves_the_old_file(capsys, tmp_path):
 
 def test_demo_is_the_quick_reproduction(monkeypatch, tmp_path):
     asked = []
-    monkeypatch.setattr(cli, "_reproduce", lambda *arguments: asked.append(arguments))
+    monkeypatch.setattr(reproduce, "reproduce_figures", lambda *arguments: asked.append(arguments))
     assert run("demo", "--out", str(tmp_path / "results")) == 0
     assert asked == [([], ["letter"], False, tmp_path / "results", 0, "columns", 0)]
 
@@ -271,7 +273,7 @@ def test_approximate_in_words(capsys, table):
 def test_approximate_samples_rows_from_the_whole_table(tmp_path):
     path = tmp_path / "long.npz"
     np.savez(path, X=np.arange(120_000.0)[:, None])
-    X, X_new = cli._sample_rows(path, None, "none", 1000, 0)
+    X, X_new = sample_rows(path, None, "none", 1000, 0)
     assert X.shape == (20_000, 1)
     assert X_new.shape == (1000, 1)
     assert np.intersect1d(X, X_new).size == 0

@@ -16,12 +16,12 @@ SOURCE = Path(krein.__file__).parent
 ROOMS = [
     *("kernels", "measures", "sampling", "features", "learning"),
     *("estimators", "baselines", "datasets", "plotting", "experiments"),
-    *("tables", "learn_commands", "cli"),  # files in, models out: the command line's own modules
+    *("tables", "cli"),  # files in, models out
 ]
 BELOW_ESTIMATORS = set(ROOMS[:5])
 OPTIONAL = {"dask", "distributed", "pooch", "matplotlib", "rich", "typer", "pandas", "pyarrow", "numba"}
-# A module that is about one package may import it at its top: the hot loop is numba, the command line is typer and rich.
-AT_HOME = {"features": {"numba"}, "cli": {"typer", "rich"}}
+# A room that is about one package may import it at its top: the hot loop is numba.
+AT_HOME = {"features": {"numba"}}
 FILES = sorted(path for path in SOURCE.rglob("*.py"))
 
 

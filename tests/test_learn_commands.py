@@ -5,8 +5,9 @@ import os
 import numpy as np
 import pytest
 
+from krein.cli.predict import predict
+from krein.cli.train import train
 from krein.estimators.persistence import ModelFileError, load, read_header
-from krein.learn_commands import predict, train
 from krein.tables import TableError
 
 pandas = pytest.importorskip("pandas")

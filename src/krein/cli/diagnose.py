@@ -1,0 +1,135 @@
+"""``krein diagnose``: what a kernel is, as a card, a table or JSON."""
+
+# No `from __future__ import annotations`: typer reads the options from annotations made inside functions.
+import math
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any
+
+import krein
+from krein.cli.command import command
+from krein.cli.output import console, print_json
+from krein.kernels import NAMED_KERNELS, parse_kernel
+from krein.measures import Diagnosis
+
+if TYPE_CHECKING:
+    import typer
+
+__all__ = ["add_diagnose"]
+
+
+def add_diagnose(app: "typer.Typer") -> None:
+    """``krein diagnose``."""
+    import typer
+
+    @command(app, "diagnose")
+    def diagnose(
+        kernel: Annotated[
+            str | None,
+            typer.Argument(
+                metavar="KERNEL",
+                help="Such as ntk, 'delta-gaussian(1, 10)' or '2*gaussian(1) - laplacian(0.5)'; none for all named kernels.",
+            ),
+        ] = None,
+        dim: Annotated[int, typer.Option("--dim", "-d", help="Number of columns of the data.")] = ...,  # type: ignore[assignment]
+        every: Annotated[bool, typer.Option("--all", help="All named kernels, as a table.")] = False,
+        as_json: Annotated[bool, typer.Option("--json", help="Print JSON; an infinite mass is null.")] = False,
+    ) -> None:
+        """Does a kernel admit a positive decomposition on R^d, why, and what to use."""
+        if kernel is not None and every:
+            raise ValueError(f"give a kernel or --all, not both (got {kernel!r} and --all)")
+        if kernel is None:
+            found = [krein.diagnose(cls(), dim) for cls in NAMED_KERNELS.values()]
+            if as_json:
+                print_json([_record(one) for one in found])
+            else:
+                console().print(_diagnosis_table(found))
+            return
+        one = krein.diagnose(parse_kernel(kernel), dim)
+        if as_json:
+            print_json(_record(one))
+        else:
+            console().print(_diagnosis_card(one))
+
+
+def _record(diagnosis: Diagnosis) -> dict[str, Any]:
+    """A diagnosis as JSON has it: no infinity; ``finite`` says whether a mass of null is one."""
+    return {
+        key: None if isinstance(value, float) and not math.isfinite(value) else value
+        for key, value in asdict(diagnosis).items()
+    }
+
+
+def _diagnosis_table(found: Sequence[Diagnosis]) -> Any:
+    from rich import box
+    from rich.markup import escape
+    from rich.table import Table
+
+    dim = found[0].dim
+    table = Table(
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+        title=f"Kernels in dimension {dim}: does a finite signed measure on R^{dim} give them?",
+        caption=f"PD: positive definite. A kernel has a positive decomposition on R^{dim} if and only if the mass is finite.",
+        title_justify="left",
+        caption_justify="left",
+        title_style="bold",
+    )
+    table.add_column("kernel", no_wrap=True)
+    table.add_column("mass of its measure", no_wrap=True)
+    table.add_column("decided by", no_wrap=True)
+    table.add_column("PD on R^d", min_width=5)
+    table.add_column("on sphere", min_width=6)
+    for one in found:
+        table.add_row(
+            escape(_short(one.kernel)),
+            _mass(one, digits=3),
+            f"[dim]{one.rule}[/dim]",
+            _answer(one.positive_definite),
+            _answer(one.positive_on_sphere),
+        )
+    return table
+
+
+def _diagnosis_card(one: Diagnosis) -> Any:
+    from rich.console import Group
+    from rich.markup import escape
+    from rich.table import Table
+    from rich.text import Text
+
+    card = Table.grid(padding=(0, 2))
+    card.add_column(style="bold", no_wrap=True)
+    card.add_column(overflow="fold")
+    decided = ", decided numerically" if one.numerical else ""
+    card.add_row(f"finite signed measure on R^{one.dim}", f"{_answer(one.finite)}, by {one.rule}{decided}")
+    card.add_row("why", escape(one.reason))
+    card.add_row("mass (positive + negative)", _mass(one))
+    card.add_row(f"positive definite on R^{one.dim}", _answer(one.positive_definite))
+    sphere = _answer(one.positive_on_sphere)
+    if one.negative_degree is not None:
+        sphere += f" (coefficient of degree {one.negative_degree} is negative)"
+    card.add_row("positive definite on the sphere", sphere)
+    if one.tail_exponent is not None:
+        card.add_row("tail of the measure", f"r^{-one.tail_exponent:.3g}; a finite mass needs a power below -1")
+    card.add_row("use", escape(one.advice))
+    return Group(Text(f"{one.kernel} in dimension {one.dim}", style="bold"), card)
+
+
+def _answer(value: bool | None) -> str:
+    return {True: "[green]yes[/green]", False: "[red]no[/red]", None: "[yellow]undecided[/yellow]"}[value]
+
+
+def _mass(diagnosis: Diagnosis, digits: int = 4) -> str:
+    if diagnosis.mass is None:
+        return {True: "finite, not computed", None: "[yellow]undecided[/yellow]"}.get(diagnosis.finite, "not computed")
+    if math.isinf(diagnosis.mass):
+        return "[red]infinite[/red]"
+    if diagnosis.positive_mass is None or not diagnosis.negative_mass:
+        return f"{diagnosis.mass:.{digits}g}"
+    parts = f"{diagnosis.positive_mass:.{digits}g} + {diagnosis.negative_mass:.{digits}g}"
+    return f"{diagnosis.mass:.{digits}g} = {parts}"
+
+
+def _short(text: str) -> str:
+    """The command-line name of a kernel with default parameters, else its ``repr``."""
+    return next((name for name, cls in NAMED_KERNELS.items() if repr(cls()) == text), text)

@@ -1,0 +1,114 @@
+"""``krein predict``: a model and a table in, predictions out."""
+
+# No `from __future__ import annotations`: typer reads the options from annotations made inside functions.
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+
+from krein.cli.command import command
+from krein.cli.files import check_writable, replace, writer_for
+from krein.cli.output import console, progress_bar, report_card
+from krein.tables import TableChunks, TableError, open_table
+
+if TYPE_CHECKING:
+    import typer
+
+__all__ = ["PredictReport", "add_predict", "predict"]
+
+
+def add_predict(app: "typer.Typer") -> None:
+    """``krein predict``."""
+    import typer
+
+    @command(app, "predict")
+    def run(
+        model: Annotated[Path, typer.Argument(help="Model file written by krein train.")],
+        data: Annotated[Path, typer.Argument(help="Table with the columns of the training table.")],
+        out: Annotated[Path, typer.Option("--out", "-o", help="Predictions: .csv, .npz or .parquet.")],
+        chunk_rows: Annotated[int, typer.Option(help="Rows read at once.")] = 50_000,
+    ) -> None:
+        """Predict with a trained model; if the table has the target too, the predictions are scored."""
+        show = sys.stdout.isatty()
+        report = predict(model, data, out, chunk_rows=chunk_rows, show_progress=show)
+        shown: dict[str, Any] = {"n_rows": report.n_rows}
+        if report.score is not None:
+            shown[report.score_name] = report.score
+        console().print(report_card({**shown, "written_to": str(out)}))
+
+
+@dataclass(frozen=True)
+class PredictReport:
+    """How many predictions were written, and how good they are if the table has the target too."""
+
+    n_rows: int
+    score: float | None
+    score_name: str
+
+
+def predict(
+    model: str | os.PathLike[str],
+    data: str | os.PathLike[str],
+    out: str | os.PathLike[str],
+    *,
+    chunk_rows: int = 50_000,
+    show_progress: bool = True,
+) -> PredictReport:
+    """Predict the target of every row of a table and write the predictions to a CSV, NPZ or Parquet file.
+
+    Columns are found by name; more columns than the model needs do no harm, and if the target is among them the
+    predictions are scored.
+    """
+    from krein.estimators.persistence import load, read_header
+
+    write = writer_for(out)
+    check_writable(out)
+    learner = load(model)
+    notes = read_header(model)["notes"]
+    if "columns" not in notes:
+        raise TableError(
+            f"{model} was not written by krein train, so it does not say which columns it needs; use krein.load"
+        )
+    table = open_table(data)
+    target, task = notes["target"], notes["task"]
+    known = target in table.columns
+    kind: Any = "label" if task == "classification" else "number"
+    found, right, n_rows = [], _Score(task), 0
+    with progress_bar("predicting", passes=1, show=show_progress) as step:
+        chunks = TableChunks(
+            table, notes["columns"], target if known else None, kind=kind, chunk_rows=chunk_rows, progress=step
+        )
+        for X, *rest in chunks:
+            found.append(learner.predict(X))
+            n_rows += X.shape[0]
+            if rest:
+                right.add(rest[0], found[-1])
+    values = np.concatenate(found)
+    replace(Path(out), lambda part: write(part, target, values))
+    return PredictReport(n_rows, right.value() if known else None, right.name)
+
+
+class _Score:
+    """Accuracy or R², from sums over chunks."""
+
+    def __init__(self, task: str) -> None:
+        self.name = "accuracy" if task == "classification" else "R2"
+        self.n, self.hits, self.residual, self.total, self.square = 0, 0, 0.0, 0.0, 0.0
+
+    def add(self, truth: np.ndarray, found: np.ndarray) -> None:
+        self.n += truth.shape[0]
+        if self.name == "accuracy":
+            self.hits += int(np.count_nonzero(truth.astype(str) == found.astype(str)))
+        else:
+            self.residual += float(np.square(truth - found).sum())
+            self.total += float(truth.sum())
+            self.square += float(np.square(truth).sum())
+
+    def value(self) -> float:
+        if self.name == "accuracy":
+            return self.hits / self.n
+        spread = self.square - self.total**2 / self.n
+        return 1.0 - self.residual / spread if spread > 0 else float("nan")

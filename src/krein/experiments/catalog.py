@@ -117,7 +117,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         (DELTA, SPHERE),
         _PAPER,
         Sizes((2, 8), 1, 2000, 3000),
-        Sizes((2, 8, 32), 3, 5000, 20_000),
+        Sizes((2, 8, 32), 3, 3000, 20_000),
     ),
     Experiment(
         "table2",

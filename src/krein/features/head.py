@@ -80,7 +80,7 @@ class HeadBasis:
             names += [f"head_product{i}_{j}" for i, j in zip(*np.triu_indices(self.dim), strict=True)]
         return names[: self.n_columns]
 
-    def write(self, X: np.ndarray, amplitudes: np.ndarray, out: np.ndarray) -> None:
+    def write(self, X: np.ndarray, amplitudes: np.ndarray, out: np.ndarray, n_threads: int | None = None) -> None:
         """Write the base columns of dense rows X, times the amplitudes, to `out` of shape (n, n_columns)."""
         if self.degree < 0:
             return
@@ -102,10 +102,10 @@ class HeadBasis:
                     out[:, block] *= mixed.astype(out.dtype)
                 first += d
         if self.degree >= 2:
-            _write_products(X, amplitudes[first:], out[:, first:])
+            _write_products(X, amplitudes[first:], out[:, first:], n_threads)
 
 
-def _write_products(X: np.ndarray, amplitudes: np.ndarray, out: np.ndarray) -> None:
+def _write_products(X: np.ndarray, amplitudes: np.ndarray, out: np.ndarray, n_threads: int | None) -> None:
     """Products of coordinates i ≤ j times amplitudes: by far the most columns of a head, so written in one pass."""
     kernels = compiled_kernels("auto")
     if kernels is None or not in_c_order(out) or not out.size:
@@ -118,7 +118,7 @@ def _write_products(X: np.ndarray, amplitudes: np.ndarray, out: np.ndarray) -> N
         return
     flat, stride = flat_output(out)
     amplitudes = amplitudes.astype(out.dtype)
-    threads = thread_count(_PRODUCT_WORK * out.size, None)
+    threads = thread_count(_PRODUCT_WORK * out.size, n_threads)
 
     def work(lo: int, hi: int) -> None:
         kernels.product_block(plain_rows(X[lo:hi], out.dtype), amplitudes, flat, lo * stride, stride)

@@ -324,7 +324,7 @@ class SignedFourierFeatures(SignedFeatureMap):
             counts.append(self.region_.outside(block))
             self.feature_map_.write(block, out[rows], n_threads=1 if threads > 1 else None)
 
-        share(fill, row_blocks(X.shape[0], step), threads=threads)
+        share(fill, row_blocks(X.shape[0], step), threads=threads, blas=False)
         outside = sum(counts)
         if outside:
             warnings.warn(self._outside_message(outside, X.shape[0]), UserWarning, stacklevel=3)

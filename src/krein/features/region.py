@@ -63,6 +63,8 @@ class Region:
             if off.any():
                 return int(np.count_nonzero(off))
         if self.non_negative:
+            if X.shape[0] and X.min() >= -1e-6:  # one fast pass, nearly always the last
+                return 0
             lowest = X.min(axis=1) if not sp.issparse(X) else X.min(axis=1).toarray().ravel()
             return int(np.count_nonzero(lowest < -1e-6))
         if math.isinf(self.reach):

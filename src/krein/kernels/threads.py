@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import cache
 from threading import Lock
 from typing import Any
@@ -23,13 +23,16 @@ def n_threads() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def share(work: Callable[[Any], None], pieces: Iterable[Any], *, threads: int) -> None:
-    """Do ``work(piece)`` for all pieces; the first error ends it. One thread means here and in order."""
+def share(work: Callable[[Any], None], pieces: Iterable[Any], *, threads: int, blas: bool = True) -> None:
+    """Do ``work(piece)`` for all pieces; the first error ends it. One thread means here and in order.
+
+    ``blas=False`` says that the work calls no BLAS, which then need not be kept quiet.
+    """
     if threads < 2:
         for piece in pieces:
             work(piece)
         return
-    with _quiet_blas(), ThreadPoolExecutor(threads) as pool:
+    with _quiet_blas() if blas else nullcontext(), ThreadPoolExecutor(threads) as pool:
         for _ in pool.map(work, pieces):
             pass
 

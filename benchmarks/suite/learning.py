@@ -40,7 +40,9 @@ def ridge(n: int, width: int, *, at_most: float | None) -> list[Row]:
     return [
         Row("ridge fit / bare ZᵀZ in float64", fit / product, at_most=at_most, note=note),
         Row("same, features fitted before", (fit - features) / product, note="sums, solving, choice of λ, transform"),
-        Row("same, what grows with n", record["blocks_over_float64_product"], at_most=at_most, note="transform and sums"),
+        Row(
+            "same, what grows with n", record["blocks_over_float64_product"], at_most=at_most, note="transform and sums"
+        ),
         Row("peak memory of the fit, rows included", record["peak_mib"], "MiB"),
     ]
 

@@ -19,7 +19,9 @@ from krein.experiments.runner import attempt
 
 HERE = Path(__file__).parent
 COMMAND = (
-    "import sys; sys.path.insert(0, sys.argv.pop(1)); import tiny; tiny.install(); from krein.cli import main; main()"
+    # a shell starts background jobs, such as these tests may be, with SIGINT ignored
+    "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    "sys.path.insert(0, sys.argv.pop(1)); import tiny; tiny.install(); from krein.cli import main; main()"
 )
 
 

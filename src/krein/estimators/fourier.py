@@ -14,10 +14,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from krein.estimators.base import SignedFeatureMap, check_n_components
 from krein.features import FeatureMap, calibrate, head_basis, project, relative_error
+from krein.features._blocks import thread_count
 from krein.features.region import Region, diameter, region_of
 from krein.kernels import DeltaGaussian, Kernel
 from krein.kernels.rows import row_blocks, row_norms, unit_rows
-from krein.kernels.threads import n_threads, share
+from krein.kernels.threads import share
 from krein.measures import Outlook, SignedMeasure, frequencies_for_width, head_columns, signed_measure
 from krein.measures.build import METHODS
 from krein.measures.tail import with_tail
@@ -311,7 +312,11 @@ class SignedFourierFeatures(SignedFeatureMap):
         out = np.empty((X.shape[0], self.feature_map_.n_outputs), dtype=X.dtype)
         row_bytes = (X.nnz // X.shape[0] + 1) * 16 if sp.issparse(X) else X.shape[1] * X.dtype.itemsize
         plain = not sp.issparse(X) and self.feature_map_.plain
-        threads = min(n_threads(), _MOST_THREADS) if plain and out.nbytes > _WORTH_SHARING else 1
+        threads = (
+            min(thread_count(out.size * X.shape[1], None), _MOST_THREADS)
+            if plain and out.nbytes > _WORTH_SHARING
+            else 1
+        )
         # Blocks: normalised rows are never held whole. With several at once, each gets one thread for all its steps.
         step = max(1, _BLOCK_BYTES // row_bytes)
         if threads > 1:

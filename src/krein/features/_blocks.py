@@ -12,6 +12,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from krein.kernels.threads import n_threads
+
 __all__ = [
     "Backend",
     "FloatArray",
@@ -129,9 +131,11 @@ def thread_count(work: int, n_threads: int | None) -> int:
 
 
 def _numba_threads() -> int:
-    """``NUMBA_NUM_THREADS``, what ``numba.set_num_threads`` set, or one per core."""
-    import numba
-
+    """``NUMBA_NUM_THREADS``, what ``numba.set_num_threads`` set, or one per core; without numba as many as others may use."""
+    try:
+        import numba
+    except ImportError:
+        return n_threads()
     try:
         numba.threading_layer()
     except ValueError:  # not launched, so nobody has set a number; asking for it would launch numba's threads

@@ -190,7 +190,7 @@ def test_sparse_rows_with_many_columns_are_mapped_in_panels_of_frequencies(monke
 
     X, W, a = problem(40, 50, 100, np.float64)
     whole = mapped(X, W, a), mapped(scipy.sparse.csr_array(X), W, a)
-    monkeypatch.setattr(trig, "_PANEL_BYTES", 50 * 8 * 20)
+    monkeypatch.setattr(trig, "PANEL_BYTES", 50 * 8 * 20)
     np.testing.assert_array_equal(mapped(X, W, a), whole[0])
     np.testing.assert_array_equal(mapped(scipy.sparse.csr_array(X), W, a), whole[1])
 

@@ -14,11 +14,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from krein.estimators.base import SignedFeatureMap, check_n_components
 from krein.features import FeatureMap, calibrate, head_basis, project, relative_error
-from krein.features._blocks import thread_count
+from krein.features.plain import plain_map
 from krein.features.region import Region, diameter, region_of
 from krein.kernels import DeltaGaussian, Kernel
 from krein.kernels.rows import row_blocks, row_norms, unit_rows
-from krein.kernels.threads import share
 from krein.measures import Outlook, SignedMeasure, frequencies_for_width, head_columns, signed_measure
 from krein.measures.build import METHODS
 from krein.measures.tail import with_tail
@@ -31,10 +30,7 @@ WEIGHTS = ("calibrated", "unbiased", "projected")
 _FIT_ROWS, _CHECK_ROWS = 2000, 400  # rows whose pairs fit the weights, choose the ridge, and estimate the error
 _PROJECTION_ROWS = 8192
 _PAIRS, _DISTANCES = 4000, 200
-_BLOCK_BYTES = 1 << 23  # of input rows per block in transform, for all threads together
-_SHARE_BYTES = 1 << 24  # of output that a thread makes at once, at most
-_WORTH_SHARING = 1 << 22  # bytes of output
-_MOST_THREADS = 16
+_BLOCK_BYTES = 1 << 23  # of input rows per block in transform
 
 
 @dataclass(frozen=True, eq=False)
@@ -310,30 +306,22 @@ class SignedFourierFeatures(SignedFeatureMap):
             X = X.copy()
             X.sum_duplicates()
         out = np.empty((X.shape[0], self.feature_map_.n_outputs), dtype=X.dtype)
-        row_bytes = (X.nnz // X.shape[0] + 1) * 16 if sp.issparse(X) else X.shape[1] * X.dtype.itemsize
-        plain = not sp.issparse(X) and self.feature_map_.plain
-        threads = (
-            min(thread_count(out.size * X.shape[1], None), _MOST_THREADS)
-            if plain and out.nbytes > _WORTH_SHARING
-            else 1
-        )
-        # Blocks: normalised rows are never held whole. With several at once, each gets one thread for all its steps.
-        step = max(1, _BLOCK_BYTES // row_bytes)
-        if threads > 1:
-            even = -(-X.shape[0] // (4 * threads))
-            step = max(64, min(step // threads, _SHARE_BYTES // (out.shape[1] * out.itemsize), even))
-        counts: list[int] = []
-
-        def fill(rows: slice) -> None:
-            block = self.region_.place(X[rows], name=_name_of(X), first=rows.start)
-            counts.append(self.region_.outside(block))
-            self.feature_map_.write(block, out[rows], n_threads=1 if threads > 1 else None)
-
-        share(fill, row_blocks(X.shape[0], step), threads=threads, blas=False)
-        outside = sum(counts)
+        outside = None if sp.issparse(X) else plain_map(self.feature_map_, self.region_, X, out)
+        if outside is None:
+            outside = self._write_blocks(X, out)
         if outside:
             warnings.warn(self._outside_message(outside, X.shape[0]), UserWarning, stacklevel=3)
         return out
+
+    def _write_blocks(self, X: Any, out: np.ndarray) -> int:
+        """The features step by step, block by block, so that normalised rows are never held whole; how many rows lie outside."""
+        row_bytes = (X.nnz // X.shape[0] + 1) * 16 if sp.issparse(X) else X.shape[1] * X.dtype.itemsize
+        outside = 0
+        for rows in row_blocks(X.shape[0], max(1, _BLOCK_BYTES // row_bytes)):
+            block = self.region_.place(X[rows], name=_name_of(X), first=rows.start)
+            outside += self.region_.outside(block)
+            self.feature_map_.write(block, out[rows])
+        return outside
 
     def _outside_message(self, outside: int, total: int) -> str:
         region = self.region_

@@ -34,8 +34,9 @@ __all__ = [
     "csr_block",
     "dense_block",
     "hadamard_block",
+    "head_block",
     "lanes",
-    "product_block",
+    "plain_block",
     "tile_columns",
     "walsh_hadamard_rows",
 ]
@@ -192,24 +193,125 @@ def _norm(x):
     return math.sqrt(total)
 
 
-_norm = _compiled(
-    _norm, fastmath={"contract", "reassoc"}
-)  # reassociation vectorises the sum, and a bound may differ in its last bits
+def _distance(x, y):
+    total = 0.0
+    for k in range(len(x)):
+        gap = np.float64(x[k]) - y[k]
+        total += gap * gap
+    return math.sqrt(total)
+
+
+def _lowest(x):
+    lowest = x[0]
+    for k in range(len(x)):
+        lowest = min(lowest, x[k])
+    return lowest
+
+
+# Reassociation vectorises the sums, and a bound may differ in its last bits.
+_norm = _compiled(_norm, fastmath={"contract", "reassoc"})
+_distance = _compiled(_distance, fastmath={"contract", "reassoc"})
+_lowest = _compiled(_lowest, fastmath={"nnan", "nsz", "reassoc"})
 
 
 @_compiled
-def product_block(x, amplitudes, out, start, stride):
-    """Products ``a x_i x_j``, i ≤ j, of the coordinates of the rows of a C-contiguous x."""
+def _divide(x, length, out):
+    """In double precision: rows in single precision come as near to unit length as they can."""
+    for k in range(len(x)):
+        out[k] = x[k] / length
+
+
+@_compiled
+def head_block(x, center, scale, radial_mix, linear_mix, products, amplitudes, out, start, stride):
+    """Columns of a head, as `HeadBasis` describes them, of the rows of a C-contiguous x; ``center`` of the type of x.
+
+    With y = x − center and a = ‖y‖²/scale: powers of a times ``radial_mix``, for each column of ``linear_mix`` y times the powers
+    of a it mixes, and with ``products`` all y_i y_j, i ≤ j.
+    """
     n, d = x.shape
+    k, blocks = len(radial_mix), len(linear_mix)
+    y = np.empty(d, x.dtype)
     for r in range(n):
-        row, c = x[r], start + r * stride
-        first = 0
         for i in range(d):
-            count = d - i
-            others, a, target = row[i:], amplitudes[first : first + count], out[c + first : c + first + count]
-            for j in range(count):
-                target[j] = row[i] * others[j] * a[j]
-            first += count
+            y[i] = x[r, i] - center[i]
+        a = 1.0
+        if k > 1:
+            length = _norm(y)
+            a = length * length / scale
+        c = start + r * stride
+        for j in range(k):
+            value, power = 0.0, 1.0
+            for q in range(k):
+                value += power * radial_mix[q, j]
+                power *= a
+            out[c + j] = value * amplitudes[j]
+        first = k
+        for j in range(blocks):
+            mixed, power = 0.0, 1.0
+            for q in range(blocks):
+                mixed += power * linear_mix[q, j]
+                power *= a
+            factor, weights, target = (
+                amplitudes.dtype.type(mixed),
+                amplitudes[first : first + d],
+                out[c + first : c + first + d],
+            )
+            for i in range(d):
+                target[i] = y[i] * factor * weights[i]
+            first += d
+        if products:
+            for i in range(d):
+                count = d - i
+                others, weights, target = y[i:], amplitudes[first : first + count], out[c + first : c + first + count]
+                for j in range(count):
+                    target[j] = y[i] * others[j] * weights[j]
+                first += count
+
+
+@_compiled
+def plain_block(
+    x, scales, unit, off, lowest, middle, far,
+    head, center, scale, radial_mix, linear_mix, products, head_amplitudes,
+    packed, amplitudes, reach, limit, padding, out, start, stride, rows_packed, tile, counts,
+):  # fmt: skip
+    """All columns of the rows of a C-contiguous x in one pass: rows to unit length, head, cosines and sines, zeros.
+
+    ``counts`` receives how many rows have a length that cannot be divided by, a length farther than ``off`` from 1, an entry
+    below ``lowest``, a distance of more than ``far`` from ``middle``; infinite limits are not looked at. ``unit`` is scratch
+    for some rows.
+    """
+    n, s = len(x), len(amplitudes)
+    for i0 in range(0, n, len(unit)):
+        m = min(len(unit), n - i0)
+        rows = x[i0 : i0 + m]
+        if scales:
+            for r in range(m):
+                length = _norm(rows[r])
+                if not 1e-140 < length < 1e140:
+                    counts[0] += 1
+                _divide(rows[r], length, unit[r])
+            rows = unit[:m]
+        if off < np.inf:
+            for r in range(m):
+                if abs(_norm(rows[r]) - 1.0) > off:
+                    counts[1] += 1
+        if lowest > -np.inf:
+            for r in range(m):
+                if _lowest(rows[r]) < lowest:
+                    counts[2] += 1
+        if far < np.inf:
+            for r in range(m):
+                if _distance(rows[r], middle) > far:
+                    counts[3] += 1
+        at = start + i0 * stride
+        if head:
+            head_block(rows, center, scale, radial_mix, linear_mix, products, head_amplitudes, out, at, stride)
+        if s:
+            dense_block(rows, packed, amplitudes, reach, limit, out, at + head, stride, s, rows_packed, tile)
+        for r in range(m):
+            zeros = at + r * stride + head + 2 * s
+            for j in range(zeros, zeros + padding):
+                out[j] = 0
 
 
 @_compiled

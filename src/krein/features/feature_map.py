@@ -88,7 +88,7 @@ class FeatureMap:
 
     @property
     def plain(self) -> bool:
-        """Whether rows are mapped one by one with next to no memory besides the output: no projection, no fast transform."""
+        """Whether rows are mapped one by one in one pass: no projection, no fast transform."""
         return self.projection is None and self.frequencies.structure is None
 
     def write(self, X: Any, out: np.ndarray, *, n_threads: int | None = None) -> None:

@@ -8,7 +8,7 @@ their negative eigenvalues become columns of negative sign.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from krein.measures import Head, head_columns
 
 __all__ = ["HeadBasis", "head_basis"]
 
-_PRODUCT_WORK = 4  # multiply-adds that writing one product is worth
+_COLUMN_WORK = 4  # multiply-adds that writing one column is worth
 
 
 @final
@@ -82,8 +82,28 @@ class HeadBasis:
 
     def write(self, X: np.ndarray, amplitudes: np.ndarray, out: np.ndarray, n_threads: int | None = None) -> None:
         """Write the base columns of dense rows X, times the amplitudes, to `out` of shape (n, n_columns)."""
-        if self.degree < 0:
+        if self.degree < 0 or not out.size:
             return
+        kernels = compiled_kernels("auto")
+        if kernels is None or not in_c_order(out):
+            self._write_plainly(X, amplitudes, out)
+            return
+        flat, stride = flat_output(out)
+        arguments = self.compiled(amplitudes, out.dtype)
+        threads = thread_count(_COLUMN_WORK * out.size, n_threads)
+
+        def work(lo: int, hi: int) -> None:
+            kernels.head_block(plain_rows(X[lo:hi], out.dtype), *arguments, flat, lo * stride, stride)
+
+        share_rows(lambda: work, len(out), rows_per_block(len(out), out.shape[1] * out.itemsize, threads), threads)
+
+    def compiled(self, amplitudes: np.ndarray, dtype: np.dtype) -> tuple[Any, ...]:
+        """The head as the compiled loops take it."""
+        center, mixes = self.center.astype(dtype), (self.radial_mix, self.linear_mix)
+        return center, float(self.scale), *mixes, self.degree >= 2, amplitudes.astype(dtype)
+
+    def _write_plainly(self, X: np.ndarray, amplitudes: np.ndarray, out: np.ndarray) -> None:
+        """The same with numpy alone."""
         d, k = self.dim, self.radial_mix.shape[0]
         if self.sphere:
             out[:, 0] = amplitudes[0]
@@ -93,37 +113,19 @@ class HeadBasis:
             powers = a ** np.arange(k)
             out[:, :k] = (powers @ self.radial_mix) * amplitudes[:k]
         first = k
-        if self.degree >= 1:
-            for column in range(self.linear_mix.shape[0]):
-                block = slice(first, first + d)
-                np.multiply(X, amplitudes[block], out=out[:, block])
-                if not self.sphere and self.linear_mix.shape[0] > 1:
-                    mixed = powers[:, : self.linear_mix.shape[0]] @ self.linear_mix[:, column : column + 1]
-                    out[:, block] *= mixed.astype(out.dtype)
-                first += d
+        for column in range(self.linear_mix.shape[0]):
+            block = slice(first, first + d)
+            np.multiply(X, amplitudes[block], out=out[:, block])
+            if self.linear_mix.shape[0] > 1:
+                mixed = powers[:, : self.linear_mix.shape[0]] @ self.linear_mix[:, column : column + 1]
+                out[:, block] *= mixed.astype(out.dtype)
+            first += d
         if self.degree >= 2:
-            _write_products(X, amplitudes[first:], out[:, first:], n_threads)
-
-
-def _write_products(X: np.ndarray, amplitudes: np.ndarray, out: np.ndarray, n_threads: int | None) -> None:
-    """Products of coordinates i ≤ j times amplitudes: by far the most columns of a head, so written in one pass."""
-    kernels = compiled_kernels("auto")
-    if kernels is None or not in_c_order(out) or not out.size:
-        first = 0
-        for i in range(X.shape[1]):  # no temporaries
-            block = slice(first, first + X.shape[1] - i)
-            np.multiply(X[:, i:], X[:, i : i + 1], out=out[:, block])
-            out[:, block] *= amplitudes[block]
-            first = block.stop
-        return
-    flat, stride = flat_output(out)
-    amplitudes = amplitudes.astype(out.dtype)
-    threads = thread_count(_PRODUCT_WORK * out.size, n_threads)
-
-    def work(lo: int, hi: int) -> None:
-        kernels.product_block(plain_rows(X[lo:hi], out.dtype), amplitudes, flat, lo * stride, stride)
-
-    share_rows(lambda: work, len(out), rows_per_block(len(out), out.shape[1] * out.itemsize, threads), threads)
+            for i in range(d):  # no temporaries
+                block = slice(first, first + d - i)
+                np.multiply(X[:, i:], X[:, i : i + 1], out=out[:, block])
+                out[:, block] *= amplitudes[block]
+                first = block.stop
 
 
 def head_basis(

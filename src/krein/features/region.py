@@ -11,8 +11,10 @@ import scipy.sparse as sp
 
 from krein.kernels.rows import row_norms, unit_rows
 
-__all__ = ["diameter", "Region", "region_of"]
+__all__ = ["diameter", "LOWEST", "OFF_UNIT", "Region", "region_of"]
 
+OFF_UNIT = 1e-3  # how far from 1 the length of a unit vector may be
+LOWEST = -1e-6  # how far below zero an entry may be that should not be negative
 _MARGIN = 1.1  # room beyond the training rows, in space
 
 
@@ -59,14 +61,14 @@ class Region:
     def outside(self, X: Any) -> int:
         """How many placed rows lie where the features were not built for."""
         if self.found:
-            off = np.abs(row_norms(X) - 1.0) > 1e-3
+            off = np.abs(row_norms(X) - 1.0) > OFF_UNIT
             if off.any():
                 return int(np.count_nonzero(off))
         if self.non_negative:
-            if X.shape[0] and X.min() >= -1e-6:  # one fast pass, nearly always the last
+            if X.shape[0] and X.min() >= LOWEST:  # one fast pass, nearly always the last
                 return 0
             lowest = X.min(axis=1) if not sp.issparse(X) else X.min(axis=1).toarray().ravel()
-            return int(np.count_nonzero(lowest < -1e-6))
+            return int(np.count_nonzero(lowest < LOWEST))
         if math.isinf(self.reach):
             return 0
         if sp.issparse(X):

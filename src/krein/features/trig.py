@@ -9,6 +9,7 @@ tile's cosines and sines are written straight to their place in the output.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
@@ -33,10 +34,10 @@ from krein.features._blocks import (
     thread_count,
 )
 
-__all__ = ["trig_map"]
+__all__ = ["PANEL_BYTES", "TRIG_WORK", "packed_frequencies", "trig_map"]
 
-_PANEL_BYTES = 1 << 24  # frequencies that are packed at once, whatever their number
-_TRIG_WORK = 32  # multiply–adds that a sine and a cosine are worth
+PANEL_BYTES = 1 << 24  # frequencies that are packed at once, whatever their number
+TRIG_WORK = 32  # multiply–adds that a sine and a cosine are worth
 
 
 def trig_map(
@@ -102,10 +103,10 @@ def trig_map(
             lambda part, buffer: trig_map(rows[part], frequencies, amplitudes, buffer, n_threads=n_threads), out
         )
     (n, d), s = rows.shape, len(amplitudes)
-    threads = thread_count(n * s * (d + _TRIG_WORK), n_threads)
+    threads = thread_count(n * s * (d + TRIG_WORK), n_threads)
     block = rows_per_block(n, (d + 2 * s) * out.itemsize, threads)
     make_worker = _csr_worker if scipy.sparse.issparse(rows) else _dense_worker
-    panel = max(_PANEL_BYTES // (max(d, 1) * out.itemsize) // 16, 1) * 16
+    panel = max(PANEL_BYTES // (max(d, 1) * out.itemsize) // 16, 1) * 16
     for first in range(0, s, panel):
         part = slice(first, min(first + panel, s))
         worker = make_worker(kernels, rows, frequencies[part], np.array(amplitudes[part]), out, first)
@@ -131,27 +132,66 @@ def _check_map(shape: tuple[int, ...], frequencies: FloatArray, amplitudes: Floa
             )
 
 
+@dataclass(frozen=True, eq=False)
+class PackedFrequencies:
+    """Frequencies as the compiled loops take them.
+
+    Parameters
+    ----------
+    packed : ndarray
+        In panels ``(panel, coordinate, frequency)``.
+    reach : float
+        Largest length of a frequency.
+    limit : float
+        Largest argument of the fast sine and cosine.
+    groups, panels : int
+        Groups of rows, and panels, that are worked on at once.
+    tile_rows : int
+        Rows of a group.
+    """
+
+    packed: FloatArray
+    reach: float
+    limit: float
+    groups: int
+    panels: int
+    tile_rows: int
+
+    def scratch(self) -> tuple[FloatArray, FloatArray]:
+        """Memory for packed rows, and for a tile of arguments: one thread's own."""
+        _, d, columns = self.packed.shape
+        rows = aligned_empty((self.groups * self.tile_rows * d,), self.packed.dtype)
+        return rows, aligned_empty((self.tile_rows, self.panels * columns), self.packed.dtype)
+
+
+def packed_frequencies(kernels: ModuleType, frequencies: FloatArray) -> PackedFrequencies:
+    """Pack frequencies once, for all rows."""
+    d, dtype = frequencies.shape[1], frequencies.dtype
+    packed = _pack(frequencies, kernels.tile_columns(dtype))
+    # Wide tiles write long stretches of the output, but their frequencies should stay in the level-2 cache.
+    panels = min(32, len(packed), max(1, SCRATCH_BYTES // max(packed[:1].nbytes, 1)))
+    groups = min(32, max(1, SCRATCH_BYTES // 2 // (max(d, 1) * kernels.TILE_ROWS * dtype.itemsize)))
+    reach = float(np.sqrt(np.einsum("ij,ij->i", frequencies, frequencies, dtype=np.float64).max(initial=0.0)))
+    return PackedFrequencies(packed, reach, kernels.argument_limit(dtype), groups, panels, kernels.TILE_ROWS)
+
+
 def _dense_worker(
     kernels: ModuleType, X: FloatArray, frequencies: FloatArray, amplitudes: FloatArray, out: FloatArray, first: int
 ) -> Callable[[], Work]:
     """Workers that map blocks of dense rows to the columns from ``first`` on."""
-    d, dtype = X.shape[1], out.dtype
-    packed = _pack(frequencies, kernels.tile_columns(dtype))
-    # Wide tiles write long stretches of the output, but their frequencies should stay in the level-2 cache.
-    panels = min(32, len(packed), max(1, SCRATCH_BYTES // max(packed[0].nbytes, 1)))
-    groups = min(32, max(1, SCRATCH_BYTES // 2 // (max(d, 1) * kernels.TILE_ROWS * dtype.itemsize)))
-    reach = float(np.sqrt(np.einsum("ij,ij->i", frequencies, frequencies, dtype=np.float64).max()))
+    waves = packed_frequencies(kernels, frequencies)
     flat, stride = flat_output(out)
-    limit, gap = kernels.argument_limit(dtype), out.shape[1] // 2
+    gap = out.shape[1] // 2
 
     def worker() -> Work:
-        tile = aligned_empty((kernels.TILE_ROWS, panels * packed.shape[2]), dtype)
-        group = aligned_empty((groups * kernels.TILE_ROWS * d,), dtype)
+        group, tile = waves.scratch()
 
         def work(lo: int, hi: int) -> None:
-            x = plain_rows(X[lo:hi], dtype)
+            x = plain_rows(X[lo:hi], out.dtype)
             at = lo * stride + first
-            kernels.dense_block(x, packed, amplitudes, reach, limit, flat, at, stride, gap, group, tile)
+            kernels.dense_block(
+                x, waves.packed, amplitudes, waves.reach, waves.limit, flat, at, stride, gap, group, tile
+            )
 
         return work
 

@@ -1,0 +1,87 @@
+"""Dense rows placed in their region and mapped in one compiled pass: what `transform` does, nearly always."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from krein.features._blocks import (
+    FloatArray,
+    Work,
+    aligned_empty,
+    compiled_kernels,
+    flat_output,
+    plain_rows,
+    rows_per_block,
+    share_rows,
+    thread_count,
+)
+from krein.features.feature_map import FeatureMap
+from krein.features.region import LOWEST, OFF_UNIT, Region
+from krein.features.trig import PANEL_BYTES, TRIG_WORK, packed_frequencies
+
+__all__ = ["plain_map"]
+
+_LENGTHS, _UNITS, _SIGNS, _FAR = range(4)
+
+
+def plain_map(feature_map: FeatureMap, region: Region, X: FloatArray, out: FloatArray) -> int | None:
+    """Features of dense rows, not placed yet, written to ``out``.
+
+    Every row is brought to unit length where the region asks for it, checked and mapped while it is in the cache; rows are shared
+    among threads.
+
+    Parameters
+    ----------
+    feature_map : FeatureMap
+    region : Region
+    X : ndarray of shape (n, dim)
+    out : C-ordered ndarray of shape (n, n_outputs)
+        Of the type of X.
+
+    Returns
+    -------
+    int or None
+        How many rows lie outside the region; None if the rows need more care than this (lengths that cannot be divided by, or
+        that are not 1 where they must be) or the map does (a projection, a fast transform, frequencies beyond the caches).
+    """
+    kernels, dtype, (n, d), s = compiled_kernels("auto"), out.dtype, X.shape, len(feature_map.frequencies)
+    if kernels is None or not feature_map.plain or s * d * out.itemsize > PANEL_BYTES:
+        return None
+    if not out.size:
+        return 0
+    head = feature_map.basis
+    waves = packed_frequencies(kernels, feature_map.frequencies.vectors.astype(dtype, copy=False))
+    scales = region.sphere and region.normalize and not region.found
+    off = OFF_UNIT if region.sphere and not scales else math.inf
+    place = (off, LOWEST if region.non_negative else -math.inf, region.center, region.reach)
+    columns = (
+        head.n_columns,
+        *head.compiled(np.sqrt(np.abs(feature_map.head_weights)), dtype),
+        waves.packed,
+        np.sqrt(np.abs(feature_map.wave_weights)).astype(dtype),
+        waves.reach,
+        waves.limit,
+        feature_map.padding,
+    )
+    flat, stride = flat_output(out)
+    counts: list[np.ndarray] = []
+
+    def worker() -> Work:
+        scratch, found = waves.scratch(), np.zeros(4, dtype=np.int64)
+        unit = aligned_empty((waves.groups * waves.tile_rows, d), dtype)
+        counts.append(found)
+
+        def work(lo: int, hi: int) -> None:
+            x = plain_rows(X[lo:hi], dtype)
+            kernels.plain_block(x, scales, unit, *place, *columns, flat, lo * stride, stride, *scratch, found)
+
+        return work
+
+    threads = thread_count(n * (s * (d + TRIG_WORK) + head.n_columns), None)
+    share_rows(worker, n, rows_per_block(n, (d + out.shape[1]) * out.itemsize, threads), threads)
+    total = np.sum(counts, axis=0)
+    if total[_LENGTHS] or (total[_UNITS] and not region.found):
+        return None
+    return int(total[_UNITS] or total[_SIGNS] or total[_FAR])

@@ -18,16 +18,16 @@ from krein.features.plain import plain_map
 from krein.features.region import Region, diameter, region_of
 from krein.kernels import DeltaGaussian, Kernel
 from krein.kernels.rows import row_blocks, row_norms, unit_rows
-from krein.measures import Outlook, SignedMeasure, frequencies_for_width, head_columns, signed_measure
+from krein.measures import Outlook, SignedMeasure, frequencies_for_width, signed_measure
 from krein.measures.build import METHODS
-from krein.measures.tail import with_tail
+from krein.measures.refit import measure_to_refit
 from krein.sampling import ALLOCATIONS, Sampler, as_sampler
 
 __all__ = ["SignedFourierFeatures", "WEIGHTS"]
 
 WEIGHTS = ("calibrated", "unbiased", "projected")
 
-_FIT_ROWS, _CHECK_ROWS = 2000, 400  # rows whose pairs fit the weights, choose the ridge, and estimate the error
+_FIT_ROWS, _CHECK_ROWS = 2000, 256  # rows whose pairs fit the weights, choose the ridge, and estimate the error
 _PROJECTION_ROWS = 8192
 _PAIRS, _DISTANCES = 4000, 200
 _BLOCK_BYTES = 1 << 23  # of input rows per block in transform
@@ -35,11 +35,10 @@ _BLOCK_BYTES = 1 << 23  # of input rows per block in transform
 
 @dataclass(frozen=True, eq=False)
 class _Drawn:
-    """A measure, the unbiased map drawn from it, and the relative error predicted for it."""
+    """A measure, and the unbiased map drawn from it."""
 
     measure: SignedMeasure
     feature_map: FeatureMap
-    predicted_error: float
 
 
 class SignedFourierFeatures(SignedFeatureMap):
@@ -209,9 +208,10 @@ class SignedFourierFeatures(SignedFeatureMap):
         self.region_ = region
         self.measure_ = narrow.measure
         self.feature_map_ = narrow.feature_map
-        self.error_estimate_ = narrow.predicted_error
-        if self.weights != "unbiased":
+        if self._refits(rows):
             self._fit_weights(rows, kernel, narrow, sampler, wide_rng)
+        else:
+            self.error_estimate_ = self._predicted_error(rows, narrow, sampler, kernel, draw_rng)
         self.signature_ = self.feature_map_.signature
         if sampler.needs_density or self.method in ("closed_form", "fourier"):
             self.measure_ = self.measure_.tabulated()  # densities hold functions, which no file should
@@ -220,16 +220,13 @@ class SignedFourierFeatures(SignedFeatureMap):
         self, rows: np.ndarray, kernel: Kernel, narrow: _Drawn, sampler: Sampler, rng: np.random.Generator
     ) -> None:
         """Calibrate, and with ``weights="projected"`` also project; keep what does best on rows held out."""
-        split = _split_rows(rows, _FIT_ROWS)
-        if split is None:  # too few rows to hold any out: the unbiased weights stand
-            return
-        fit_rows, check_rows, last_rows = split
+        fit_rows, check_rows, last_rows = _split_rows(rows, _FIT_ROWS)
         chosen = calibrate(narrow.feature_map, fit_rows, check_rows, kernel)
         self.feature_map_, error = chosen.feature_map, chosen.error
         if self.weights == "projected":
             columns = self._columns_drawn(int(self.n_components), rows.shape[0])
             wide = self._draw(rows, columns, self.region_, sampler, kernel, rng)
-            fit_rows, check_rows, last_rows = _split_rows(rows, _PROJECTION_ROWS) or split
+            fit_rows, check_rows, last_rows = _split_rows(rows, _PROJECTION_ROWS)
             projected = project(wide.feature_map, int(self.n_components), fit_rows, check_rows, kernel)
             if projected.error < min(error, relative_error(self.feature_map_, check_rows, kernel(check_rows))):
                 self.feature_map_, self.measure_ = projected.feature_map, wide.measure
@@ -246,19 +243,37 @@ class SignedFourierFeatures(SignedFeatureMap):
         self, rows: np.ndarray, width: int, region: Region, sampler: Sampler, kernel: Kernel, rng: np.random.Generator
     ) -> _Drawn:
         """A measure for this width, and a map of that many columns with unbiased weights."""
-        distances = _sample_distances(rows, region.radius, rng)
-        measure = self._measure(kernel, rows.shape[1], width, region, sampler, distances)
+        measure = self._measure(kernel, rows, width, region, sampler, rng)
         count, free = frequencies_for_width(measure, width), width - measure.head_columns()
         frequencies = sampler.sample(measure, count, rng, allocation=self.allocation, rows=rows)
         basis = head_basis(measure.head, rows.shape[1], sphere=region.sphere, center=region.center, scale=region.scale)
         feature_map = FeatureMap(basis, frequencies, basis.weights, frequencies.weights, padding=free % 2)
-        outlook = Outlook.of(kernel.radial, region.radius, distances, orthogonal=sampler.orthogonal)
+        return _Drawn(measure, feature_map)
+
+    def _refits(self, rows: np.ndarray) -> bool:
+        """Whether weights will be refitted; with too few rows to hold any out, the unbiased weights stand."""
+        return self.weights != "unbiased" and _held_out(rows) > 0
+
+    def _predicted_error(
+        self, rows: np.ndarray, drawn: _Drawn, sampler: Sampler, kernel: Kernel, rng: np.random.Generator
+    ) -> float:
+        """Relative error that theory predicts for the unbiased weights."""
+        radius = self.region_.radius
+        distances = _sample_distances(rows, radius, rng)
+        outlook = Outlook.of(kernel.radial, radius, distances, orthogonal=sampler.orthogonal)
         size = float(np.mean(outlook.exact**2)) or 1.0
-        return _Drawn(measure, feature_map, float(np.sqrt(outlook.error(measure, count) / size)))
+        return float(np.sqrt(outlook.error(drawn.measure, len(drawn.feature_map.frequencies)) / size))
 
     def _measure(
-        self, kernel: Kernel, dim: int, width: int, region: Region, sampler: Sampler, distances: np.ndarray
+        self,
+        kernel: Kernel,
+        rows: np.ndarray,
+        width: int,
+        region: Region,
+        sampler: Sampler,
+        rng: np.random.Generator,
     ) -> SignedMeasure:
+        dim, refits = rows.shape[1], self._refits(rows)
         method, truncate = self.method, self.truncate
         closed = all(part.radius_law(dim) is not None for _, part in kernel.terms())
         if sampler.needs_density and method == "auto":
@@ -275,29 +290,22 @@ class SignedFourierFeatures(SignedFeatureMap):
                 f"truncate cuts the Fourier transform and goes with method='fourier' only, got method={self.method!r}; use "
                 "method='fourier', or leave truncate out"
             )
-        measure = signed_measure(
+        if refits and isinstance(self.tol, str):
+            measure = measure_to_refit(kernel, dim, region.radius, width, self.head_degree, sphere=region.sphere)
+            if measure is not None:
+                return measure
+        return signed_measure(
             kernel,
             dim,
             region.radius,
             "least_mass",
-            self._head_degree(dim, width, region),
+            self.head_degree,
             self.tol,
             n_components=width,
             sphere=region.sphere,
-            distances=distances,
+            distances=_sample_distances(rows, region.radius, rng),
             orthogonal=sampler.orthogonal,
         )
-        if self.weights == "unbiased" or self.tol != "auto":
-            return measure
-        return with_tail(measure, kernel, width)
-
-    def _head_degree(self, dim: int, width: int, region: Region) -> int | str:
-        """With refitted weights, degree 1 where it fits and 2 does not: the choice by predicted error is for unbiased weights,
-        and refitting gains far more on the waves that a head leaves over than on those that stand in for it."""
-        linear, quadratic = (head_columns(degree, dim, sphere=region.sphere) for degree in (1, 2))
-        if self.head_degree == "auto" and self.weights != "unbiased" and linear + 4 <= width < quadratic:
-            return 1
-        return self.head_degree
 
     def _features(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "signature_")
@@ -388,13 +396,16 @@ def _name_of(X: Any) -> str:
     return "the sparse matrix X" if sp.issparse(X) else "X"
 
 
-def _split_rows(rows: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-    """Rows to fit, to choose and to judge by; None where there are too few."""
+def _held_out(rows: np.ndarray) -> int:
+    """How many rows to choose by, and as many to judge by; less than 4 are none."""
     held = min(_CHECK_ROWS, rows.shape[0] // 6)
-    if held < 4:
-        return None
-    rest = rows[2 * held :]
-    return rest[:most], rows[:held], rows[held : 2 * held]
+    return held if held >= 4 else 0
+
+
+def _split_rows(rows: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rows to fit, to choose and to judge by."""
+    held = _held_out(rows)
+    return rows[2 * held :][:most], rows[:held], rows[held : 2 * held]
 
 
 def _sample_distances(rows: np.ndarray, radius: float, rng: np.random.Generator) -> np.ndarray:

@@ -1,9 +1,10 @@
-r"""Signed weights refitted to the data: least squares on all pairs of a sample of rows.
+r"""Signed weights refitted to the data: least squares on pairs of rows, one from a sample, one from a part of it.
 
 With base columns :math:`b_c(x)` grouped into weights :math:`a_w` (a frequency's cosine and sine share one), the best
-:math:`K \approx \sum_w a_w \sum_{c\in w} b_cb_c^T` over all :math:`m^2` pairs needs only the :math:`c\times c` matrix
-:math:`B^TB`, because :math:`\langle b_cb_c^T, b_eb_e^T\rangle = (b_c\cdot b_e)^2`: m rows cost :math:`O(mc^2 + m^2c)` instead of
-:math:`O(m^2c^2)`.
+:math:`K \approx \sum_w a_w \sum_{c\in w} b_cb_c'^T` over all :math:`mp` pairs of m rows and p others needs only the
+:math:`c\times c` matrices of inner products among columns, because
+:math:`\langle b_cb_c'^T, b_eb_e'^T\rangle = (b_c\cdot b_e)(b_c'\cdot b_e')`: it costs :math:`O(mc^2 + mpc)` instead of
+:math:`O(mpc^2)`.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy as np
 from scipy import linalg
 
 from krein.features.feature_map import FeatureMap
+from krein.kernels.threads import n_threads, share
 from krein.measures import Head
 
 __all__ = ["Calibration", "calibrate", "relative_error"]
@@ -23,6 +25,8 @@ __all__ = ["Calibration", "calibrate", "relative_error"]
 Gram = Callable[..., np.ndarray]
 
 GOOD_ENOUGH = 1e-4  # little to be gained, and waves beside an exact head would be lost to models that want them
+_PARTNERS = (128, 1024)  # rows that all others are paired with: as many as weights, within these bounds
+_WORTH_THREADS = 200  # weights
 RIDGES = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-8, 1e-10)
 
 
@@ -63,18 +67,34 @@ def calibrate(unbiased: FeatureMap, fit_rows: np.ndarray, check_rows: np.ndarray
     """
     exact = gram(check_rows)
     best = Calibration(unbiased, np.inf, relative_error(unbiased, check_rows, exact))
-    if best.error < GOOD_ENOUGH:
+    n_weights = _prior(unbiased).size
+    if best.error < GOOD_ENOUGH or not n_weights:
         return best
-    system = _NormalEquations.of(unbiased, fit_rows, gram(fit_rows))
-    for ridge in RIDGES:
+    partners = fit_rows[: int(np.clip(n_weights, *_PARTNERS))]
+    system = _NormalEquations.of(unbiased, fit_rows, partners, gram(fit_rows, partners))
+    check = _NormalEquations.of(unbiased, check_rows, check_rows, exact)
+    candidates: dict[float, np.ndarray] = {}
+
+    def solve(ridge: float) -> None:
         weights = system.solve(ridge)
-        if weights is None:
-            break
-        candidate = _with_weights(unbiased, weights)
-        error = relative_error(candidate, check_rows, exact)
-        if error < best.error:
-            best = Calibration(candidate, ridge, error)
-    return best
+        if weights is not None:
+            candidates[ridge] = weights
+
+    # One ridge for each thread: a factorisation of this size gains nothing from several.
+    share(solve, RIDGES, threads=n_threads() if n_weights >= _WORTH_THREADS else 1)
+    if not candidates:
+        return best
+    ridge = min(sorted(candidates), key=lambda ridge: check.squared_error(candidates[ridge]))
+    weights = candidates[ridge]
+    chosen = _with_weights(unbiased, weights)
+    error = relative_error(chosen, check_rows, exact)
+    return Calibration(chosen, ridge, error) if error < best.error else best
+
+
+def _prior(unbiased: FeatureMap) -> np.ndarray:
+    """The unbiased weights, in the order of the normal equations."""
+    head = unbiased.head_weights if unbiased.basis.sphere else np.asarray(unbiased.basis.coefficients)
+    return np.concatenate([head, unbiased.wave_weights])
 
 
 def _with_weights(unbiased: FeatureMap, weights: np.ndarray) -> FeatureMap:
@@ -100,34 +120,41 @@ def _relative(estimate: np.ndarray, exact: np.ndarray) -> float:
 
 @dataclass(frozen=True, eq=False)
 class _NormalEquations:
+    """``‖K − Σ_w a_w B_w‖² = square − 2 target·a + a·matrix·a``, and the weights to start from."""
+
     matrix: np.ndarray
     target: np.ndarray
+    square: float
     prior: np.ndarray
 
     @classmethod
-    def of(cls, unbiased: FeatureMap, rows: np.ndarray, exact: np.ndarray) -> _NormalEquations:
+    def of(cls, unbiased: FeatureMap, rows: np.ndarray, partners: np.ndarray, exact: np.ndarray) -> _NormalEquations:
+        """For pairs of a row and a partner, which are the first of the rows."""
         s, basis = len(unbiased.frequencies), unbiased.basis
         base = replace(unbiased, head_weights=np.ones(basis.n_columns), wave_weights=np.ones(s), padding=0)
         columns = base.columns(rows)
-        if basis.sphere:
-            h = basis.n_columns
-            squares = np.square(columns.T @ columns)
-            linear = np.einsum("ij,ij->j", columns, exact @ columns)
-            prior = np.concatenate([unbiased.head_weights, unbiased.wave_weights])
-            return cls(_fold(_fold(squares, h, s).T, h, s), _fold(linear[:, None], h, s)[:, 0], prior)
-        waves = columns[:, basis.n_columns :]
-        powers = _distance_powers(rows, basis.degree)
-        h = len(powers)
-        inner = _fold(_fold(np.square(waves.T @ waves), 0, s).T, 0, s)
-        mixed = np.stack([*(_quadratic(waves, power, s) for power in powers), _quadratic(waves, exact, s)])
-        heads = np.array([[float(np.vdot(a, b)) for b in powers] for a in powers]).reshape(h, h)
-        matrix = np.block([[heads, mixed[:h]], [mixed[:h].T, inner]])
-        target = np.concatenate([[float(np.vdot(power, exact)) for power in powers], mixed[h]])
-        return cls(matrix, target, np.concatenate([basis.coefficients, unbiased.wave_weights]))
+        others = columns[: len(partners)]
+        h = basis.n_columns if basis.sphere else 0
+        if not basis.sphere:  # the head's columns only work together, as powers of the distance
+            columns, others = columns[:, basis.n_columns :], others[:, basis.n_columns :]
+        inner = columns.T @ columns
+        inner *= inner if len(others) == len(columns) else others.T @ others
+        matrix = _fold(_fold(inner, h, s).T, h, s)
+        target = _bilinear(columns, exact, others, h, s)
+        square = float(np.vdot(exact, exact))
+        if not basis.sphere:
+            powers = _distance_powers(rows, partners, basis.degree)
+            mixed = np.array([_bilinear(columns, power, others, h, s) for power in powers]).reshape(len(powers), s)
+            heads = np.array([[float(np.vdot(a, b)) for b in powers] for a in powers]).reshape(len(powers), len(powers))
+            matrix = np.block([[heads, mixed], [mixed.T, matrix]])
+            target = np.concatenate([[float(np.vdot(power, exact)) for power in powers], target])
+        return cls(matrix, target, square, _prior(unbiased))
+
+    def squared_error(self, weights: np.ndarray) -> float:
+        """Of the whole sum, up to rounding."""
+        return self.square + float(weights @ (self.matrix @ weights - 2.0 * self.target))
 
     def solve(self, ridge: float) -> np.ndarray | None:
-        if not self.prior.size:
-            return None
         diagonal = np.maximum(np.diagonal(self.matrix), 1e-12 * float(np.max(np.diagonal(self.matrix))))
         scale = 1.0 / np.sqrt(diagonal)
         system = self.matrix * scale * scale[:, None]
@@ -141,19 +168,20 @@ class _NormalEquations:
         return self.prior + scale * step
 
 
-def _distance_powers(rows: np.ndarray, degree: int) -> list[np.ndarray]:
+def _distance_powers(rows: np.ndarray, partners: np.ndarray, degree: int) -> list[np.ndarray]:
     """The matrices z^{2q}, q = 0 … degree, of all pairs."""
     if degree < 0:
         return []
-    centred = rows - rows.mean(axis=0)
-    squares = np.einsum("ij,ij->i", centred, centred)
-    distance = np.maximum(squares[:, None] + squares - 2 * (centred @ centred.T), 0.0)
+    origin = rows.mean(axis=0)
+    left, right = rows - origin, partners - origin
+    here, there = np.einsum("ij,ij->i", left, left), np.einsum("ij,ij->i", right, right)
+    distance = np.maximum(here[:, None] + there - 2 * (left @ right.T), 0.0)
     return [distance**q for q in range(degree + 1)]
 
 
-def _quadratic(waves: np.ndarray, matrix: np.ndarray, s: int) -> np.ndarray:
-    """⟨matrix, b_cb_cᵀ⟩ for each frequency."""
-    return _fold(np.einsum("ij,ij->j", waves, matrix @ waves)[:, None], 0, s)[:, 0]
+def _bilinear(columns: np.ndarray, matrix: np.ndarray, others: np.ndarray, h: int, s: int) -> np.ndarray:
+    """⟨matrix, b_cb_c'ᵀ⟩ for each weight."""
+    return _fold(np.einsum("ij,ij->j", columns, matrix @ others)[:, None], h, s)[:, 0]
 
 
 def _fold(matrix: np.ndarray, h: int, s: int) -> np.ndarray:

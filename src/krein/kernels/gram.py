@@ -13,7 +13,7 @@ from krein.kernels.threads import n_threads, share
 __all__ = ["radial_gram"]
 
 _BLOCK = 512  # rows per side: a float64 block stays in a core's cache while a kernel's passes go over it
-_WORTH_THREADS = 4 * _BLOCK**2  # pairs from which on threads pay
+_WORTH_THREADS = 2 * _BLOCK**2  # pairs from which on threads pay
 _CANCELLED = 1e-5  # below this fraction of ‖x‖² + ‖y‖² the expanded square has lost too many digits
 
 

@@ -22,13 +22,17 @@ from krein.measures.omega import omega
 from krein.measures.predict import Outlook
 from krein.measures.signed import SignedMeasure
 
-__all__ = ["least_mass", "least_mass_for_width"]
+__all__ = ["least_mass", "least_mass_for_width", "least_mass_to_refit"]
 
 Function = Callable[[np.ndarray], np.ndarray]
 
 MASS_LIMIT = 1e3  # in units of sup|k|: beyond, no number of features in reach gives a usable estimate
 _NO_MASS_PRICE = 1e6  # more than any mass is worth: the head alone
 _RADII = 300
+_COARSE = 4  # how many times fewer points and radii will do where weights are refitted
+_FIT_FOR_USE = 3.0  # mass in units of sup|k|: more is a poor start for any weights
+_PARTS = (1.0, 0.9, 0.8)  # of the radius, to be tried in turn
+_FALLBACK_PRICE = 0.1
 _REACH = 40.0  # largest radius in units of √d/R at tolerance 0.01; a kink at 0 needs radii growing as tolerances fall
 _PIVOTS = 5000  # of the simplex method; programs that have a useful answer take a few hundred
 _SUSPECT = 1.5  # a bound on the bias so far above the tolerance may be due to the reach of the radii
@@ -151,11 +155,47 @@ def least_mass_for_width(
     if best is None:
         _, best = attempt(price=_NO_MASS_PRICE)
     if best is None:
-        raise ValueError(
-            f"the linear program for the measure failed for this kernel on [0, {radius:.4g}] in dimension {dim}; check that "
-            "the kernel is finite and continuous there, or use a smaller radius"
-        )
+        raise _failed(dim, radius)
     return program.measure(best, sphere=sphere)
+
+
+def least_mass_to_refit(
+    function: Function, dim: int, radius: float, head_degree: int, rest: float = 0.25, *, sphere: bool = False
+) -> SignedMeasure:
+    """A measure whose weights will be refitted to data: radii that can take up most of what the head leaves over.
+
+    One small linear program, whose tolerance is the part ``rest`` of the largest error of the head alone; what the radii are is
+    not delicate. Where that takes too much mass (an infinite slope at the end of [0, radius]), somewhat smaller distances
+    decide, and where they do not help, the best trade of tolerance and mass at a middling price. A kernel that is its own
+    head has no mass.
+    """
+    for part in _PARTS:
+        program = _coarse_program(function, dim, part * radius, head_degree)
+        powers = _powers(program.z / program.radius, head_degree)
+        head, *_ = np.linalg.lstsq(powers, program.values, rcond=None)
+        left = float(np.max(np.abs(powers @ head - program.values)))
+        solved: _Solution | None = _Solution(np.zeros(program.radii.size), head, left)
+        if left > 1e-9 * program.size:
+            solved = program.solve(tol=rest * left)
+        if solved is not None and solved.mass <= _FIT_FOR_USE * program.size:
+            return program.measure(solved, sphere=sphere, radius=radius)
+    program = _coarse_program(function, dim, radius, head_degree)
+    solved = program.solve(price=_FALLBACK_PRICE) or program.solve(price=_NO_MASS_PRICE)
+    if solved is None:
+        raise _failed(dim, radius)
+    return program.measure(solved, sphere=sphere)
+
+
+def _coarse_program(function: Function, dim: int, radius: float, degree: int) -> _Program:
+    reach = _reach(1e-3, function, radius)
+    return _Program.for_function(function, dim, radius, degree, reach, coarse=_COARSE, rounds=2)
+
+
+def _failed(dim: int, radius: float) -> ValueError:
+    return ValueError(
+        f"the linear program for the measure failed for this kernel on [0, {radius:.4g}] in dimension {dim}; check that "
+        "the kernel is finite and continuous there, or use a smaller radius"
+    )
 
 
 @dataclass(frozen=True)
@@ -185,22 +225,32 @@ class _Program:
     values: np.ndarray
     size: float
     slack: Function
+    rounds: int
 
     @classmethod
     def for_function(
-        cls, function: Function, dim: int, radius: float, degree: int, reach: float, slack: Function = np.ones_like
+        cls,
+        function: Function,
+        dim: int,
+        radius: float,
+        degree: int,
+        reach: float,
+        slack: Function = np.ones_like,
+        *,
+        coarse: int = 1,
+        rounds: int = _ROUNDS,
     ) -> _Program:
-        z, radii, waves = _unit_grid(dim, reach, degree < 0)
+        z, radii, waves = _unit_grid(dim, reach, degree < 0, coarse)
         values = function(z * radius)
         size = float(np.max(np.abs(values))) or 1.0
-        return cls(function, dim, radius, degree, reach, z * radius, radii / radius, waves, values, size, slack)
+        return cls(function, dim, radius, degree, reach, z * radius, radii / radius, waves, values, size, slack, rounds)
 
     def solve(self, *, tol: float | None = None, price: float | None = None) -> _Solution | None:
         """Least mass for a tolerance, or least ``tol + price·mass``; None if infeasible. Exchange rounds add the points
         where the residual between grid points is too large."""
         z, waves, values = self.z, self.waves, self.values
         solved: _Solution | None = None
-        for _ in range(_ROUNDS):
+        for _ in range(self.rounds):
             powers = _powers(z / self.radius, self.degree)
             # In units of sup|k|, as the solver's tolerances are absolute.
             last = _solve(
@@ -219,8 +269,10 @@ class _Program:
             values = np.concatenate([values, self.function(fine[worst])])
         return solved
 
-    def measure(self, solved: _Solution, *, sphere: bool) -> SignedMeasure:
-        bias, _, _ = self._residual(solved)
+    def measure(self, solved: _Solution, *, sphere: bool, radius: float | None = None) -> SignedMeasure:
+        """With its bias on [0, radius]; by default the distances of the program."""
+        radius = self.radius if radius is None else radius
+        bias, _, _ = self._residual(solved, radius)
         used = solved.weights != 0.0
         return SignedMeasure.from_atoms(
             self.dim,
@@ -228,7 +280,7 @@ class _Program:
             solved.weights[used],
             head=self._head(solved),
             bias=bias,
-            radius=self.radius,
+            radius=radius,
             sphere=sphere,
         )
 
@@ -243,10 +295,10 @@ class _Program:
     def _head(self, solved: _Solution) -> Head:
         return Head(tuple(c / self.radius ** (2 * q) for q, c in enumerate(solved.coefficients)))
 
-    def _residual(self, solved: _Solution) -> tuple[float, np.ndarray, np.ndarray]:
-        used = solved.weights != 0.0
+    def _residual(self, solved: _Solution, radius: float | None = None) -> tuple[float, np.ndarray, np.ndarray]:
+        used, radius = solved.weights != 0.0, self.radius if radius is None else radius
         return certified_bias(
-            self.function, self.dim, self.radius, self._head(solved), self.radii[used], solved.weights[used]
+            self.function, self.dim, radius, self._head(solved), self.radii[used], solved.weights[used]
         )
 
 
@@ -256,13 +308,13 @@ def _reach(tol: float, function: Function, radius: float) -> float:
 
 
 @lru_cache(maxsize=32)
-def _unit_grid(dim: int, reach: float, with_zero: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _unit_grid(dim: int, reach: float, with_zero: bool, coarse: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Distances in [0, 1], radii in units of 1/R, and Ω_d of their products: the same for every R."""
     # In low dimension waves do not die out, and the grid must resolve the fastest of them all the way.
-    many = max(120, min(int(0.6 * reach * math.sqrt(dim)), 400)) if dim <= 4 else 120
+    many = (max(120, min(int(0.6 * reach * math.sqrt(dim)), 400)) if dim <= 4 else 120) // coarse
     even = 0.5 - 0.5 * np.cos(np.pi * np.arange(many) / (many - 1))
-    z = np.unique(np.concatenate([even, np.geomspace(1e-4, 0.5, 50)]))
-    count = int(_RADII * max(1.0, math.log(reach / 0.3) / math.log(130 / 0.3)))
+    z = np.unique(np.concatenate([even, np.geomspace(1e-4, 0.5, 50 // coarse)]))
+    count = int(_RADII / coarse * max(1.0, math.log(reach / 0.3) / math.log(130 / 0.3)))
     radii = math.sqrt(dim) * np.geomspace(0.3, reach, count)
     if with_zero:
         radii = np.concatenate([[0.0], radii])

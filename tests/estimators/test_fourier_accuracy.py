@@ -60,7 +60,7 @@ def mean_error(
 def test_letter(kernel, width, weights, target):
     error, promised = mean_error(kernel, width, weights, *rows("letter"), 1 if weights == "projected" else SEEDS)
     assert error <= target
-    # Measured on 400 rows held out, in whose matrix the diagonal weighs more than in that of 1,000; or predicted.
+    # Measured on 512 rows held out, in whose matrix the diagonal weighs more than in that of 1,000; or predicted.
     assert error / 1.5 < promised < 1.5 * error
 
 

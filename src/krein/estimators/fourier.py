@@ -27,7 +27,11 @@ __all__ = ["SignedFourierFeatures", "WEIGHTS"]
 
 WEIGHTS = ("calibrated", "unbiased", "projected")
 
-_FIT_ROWS, _CHECK_ROWS = 2000, 256  # rows whose pairs fit the weights, choose the ridge, and estimate the error
+_FIT_ROWS, _CHECK_ROWS, _JUDGE_ROWS = (
+    2000,
+    256,
+    512,
+)  # rows whose pairs fit weights, choose the ridge, estimate the error
 _PROJECTION_ROWS = 8192
 _PAIRS, _DISTANCES = 4000, 200
 _BLOCK_BYTES = 1 << 23  # of input rows per block in transform
@@ -161,11 +165,13 @@ class SignedFourierFeatures(SignedFeatureMap):
         """A random sample of rows as one dense block, in the order of the data."""
         self._check_parameters()
         width = check_n_components(self.n_components)
-        most = _FIT_ROWS + 2 * _CHECK_ROWS
+        most = _FIT_ROWS + _CHECK_ROWS + _JUDGE_ROWS
         if self.weights == "projected":
             most = max(
                 most,
-                min(max(8 * self._columns_drawn(width), _PROJECTION_ROWS // 2), _PROJECTION_ROWS) + 2 * _CHECK_ROWS,
+                min(max(8 * self._columns_drawn(width), _PROJECTION_ROWS // 2), _PROJECTION_ROWS)
+                + _CHECK_ROWS
+                + _JUDGE_ROWS,
             )
         n = X.shape[0]
         chosen = np.arange(n) if n <= most else np.sort(rng.choice(n, most, replace=False))
@@ -252,7 +258,7 @@ class SignedFourierFeatures(SignedFeatureMap):
 
     def _refits(self, rows: np.ndarray) -> bool:
         """Whether weights will be refitted; with too few rows to hold any out, the unbiased weights stand."""
-        return self.weights != "unbiased" and _held_out(rows) > 0
+        return self.weights != "unbiased" and len(_split_rows(rows, _FIT_ROWS)[1]) > 0
 
     def _predicted_error(
         self, rows: np.ndarray, drawn: _Drawn, sampler: Sampler, kernel: Kernel, rng: np.random.Generator
@@ -290,7 +296,7 @@ class SignedFourierFeatures(SignedFeatureMap):
                 f"truncate cuts the Fourier transform and goes with method='fourier' only, got method={self.method!r}; use "
                 "method='fourier', or leave truncate out"
             )
-        if refits and isinstance(self.tol, str):
+        if refits and isinstance(self.tol, str) and self.tol == "auto":
             measure = measure_to_refit(kernel, dim, region.radius, width, self.head_degree, sphere=region.sphere)
             if measure is not None:
                 return measure
@@ -396,16 +402,11 @@ def _name_of(X: Any) -> str:
     return "the sparse matrix X" if sp.issparse(X) else "X"
 
 
-def _held_out(rows: np.ndarray) -> int:
-    """How many rows to choose by, and as many to judge by; less than 4 are none."""
-    held = min(_CHECK_ROWS, rows.shape[0] // 6)
-    return held if held >= 4 else 0
-
-
 def _split_rows(rows: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rows to fit, to choose and to judge by."""
-    held = _held_out(rows)
-    return rows[2 * held :][:most], rows[:held], rows[held : 2 * held]
+    """Rows to fit, to choose and to judge by; none to choose by where there are too few."""
+    sixth = rows.shape[0] // 6
+    check, judge = (min(_CHECK_ROWS, sixth), min(_JUDGE_ROWS, sixth)) if sixth >= 4 else (0, 0)
+    return rows[check + judge :][:most], rows[:check], rows[check : check + judge]
 
 
 def _sample_distances(rows: np.ndarray, radius: float, rng: np.random.Generator) -> np.ndarray:

@@ -12,8 +12,8 @@ from krein.kernels.threads import n_threads, share
 
 __all__ = ["radial_gram"]
 
-_BLOCK = 512  # rows per side: a float64 block stays in a core's cache while a kernel's passes go over it
-_WORTH_THREADS = 2 * _BLOCK**2  # pairs from which on threads pay
+_BLOCK = 384  # rows per side: a float64 block stays in a core's cache while a kernel's passes go over it
+_WORTH_THREADS = 4 * _BLOCK**2  # pairs from which on threads pay
 _CANCELLED = 1e-5  # below this fraction of ‖x‖² + ‖y‖² the expanded square has lost too many digits
 
 
@@ -52,7 +52,7 @@ def radial_gram(
             np.minimum(distances, max_distance, out=distances)
         values = radial(distances)
         if symmetric and rows == columns:
-            values = np.triu(values) + np.triu(values, 1).T
+            values = 0.5 * values + 0.5 * values.T  # the same to the last bit on both sides
         gram[rows, columns] = values
         if symmetric and rows != columns:
             gram[columns, rows] = gram[rows, columns].T
@@ -77,12 +77,16 @@ def _distances(left: np.ndarray, right: np.ndarray, origin: np.ndarray) -> np.nd
         here, there = np.einsum("ij,ij->i", a, a)[:, None], np.einsum("ij,ij->i", b, b)[:, None]
         # Both squared lengths as two more columns of the product, which saves two passes over the block.
         squares = np.hstack([-2.0 * a, here, np.ones_like(here)]) @ np.hstack([b, np.ones_like(there), there]).T
+        if right is left:  # the diagonal is known to be zero, and need not make every row a suspect
+            np.fill_diagonal(squares, np.inf)
         # Squares below 1e-280 are out of range themselves; "not >" as pairs whose squares overflowed are done again as well.
         limit = np.maximum((here[:, 0] + there.max(initial=0.0)) * _CANCELLED, 1e-280)
         suspects = np.flatnonzero(~(squares.min(axis=1, initial=np.inf) > limit))
         i, j = np.nonzero(~(squares[suspects] > np.maximum((here[suspects] + there.T) * _CANCELLED, 1e-280)))
         i = suspects[i]
         squares[i, j] = 0.0
+    if right is left:
+        np.fill_diagonal(squares, 0.0)
     distances = np.sqrt(squares, out=squares)
     step = max(1, 2**18 // max(1, left.shape[1]))
     for part in row_blocks(i.size, step):

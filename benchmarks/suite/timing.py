@@ -40,7 +40,8 @@ def interleaved(
     slow: float = 1.0,
     used: dict[str, list[float]] | None = None,
 ) -> dict[str, np.ndarray]:
-    """Seconds of each task, the tasks taking turns.
+    """Seconds of each task, the tasks taking turns, each turn beginning with another: what ran before has its effects (threads
+    of BLAS wait in busy loops for some time), and no task should bear them all.
 
     The first turn warms up and is not counted, but for tasks that take longer than ``slow`` seconds: to them a first time
     is as good as any other, and two times are enough. ``used`` receives processor times, which a busy machine changes less.
@@ -49,8 +50,11 @@ def interleaved(
     gc.collect()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        order = list(tasks)
         for turn in range(repeats + warm_up):
-            for name, task in tasks.items():
+            order = order[1:] + order[:1]
+            for name in order:
+                task = tasks[name]
                 if len(seconds[name]) >= 2 and min(seconds[name]) > slow:
                     continue
                 busy = time.process_time()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from contextlib import nullcontext
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
@@ -13,11 +14,12 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from krein.estimators.base import SignedFeatureMap, check_n_components
-from krein.features import FeatureMap, calibrate, head_basis, project, relative_error
+from krein.features import FeatureMap, calibrate, head_basis, judged, project, relative_error
 from krein.features.plain import plain_map
 from krein.features.region import Region, diameter, region_of
 from krein.kernels import DeltaGaussian, Kernel
 from krein.kernels.rows import row_blocks, row_norms, unit_rows
+from krein.kernels.threads import quiet_blas
 from krein.measures import Outlook, SignedMeasure, frequencies_for_width, signed_measure
 from krein.measures.build import METHODS
 from krein.measures.refit import measure_to_refit
@@ -34,6 +36,7 @@ _FIT_ROWS, _CHECK_ROWS, _JUDGE_ROWS = (
 )  # rows whose pairs fit weights, choose the ridge, estimate the error
 _PROJECTION_ROWS = 8192
 _PAIRS, _DISTANCES = 4000, 200
+_WORTH_BLAS_THREADS = 256  # columns
 _BLOCK_BYTES = 1 << 23  # of input rows per block in transform
 
 
@@ -210,14 +213,15 @@ class SignedFourierFeatures(SignedFeatureMap):
         sampler = as_sampler(self.sampler)
         width = int(self.n_components)
         draw_rng, wide_rng = rng.spawn(2)
-        narrow = self._draw(rows, width, region, sampler, kernel, draw_rng)
         self.region_ = region
-        self.measure_ = narrow.measure
-        self.feature_map_ = narrow.feature_map
-        if self._refits(rows):
-            self._fit_weights(rows, kernel, narrow, sampler, wide_rng)
-        else:
-            self.error_estimate_ = self._predicted_error(rows, narrow, sampler, kernel, draw_rng)
+        with quiet_blas() if width < _WORTH_BLAS_THREADS and self.weights != "projected" else nullcontext():
+            narrow = self._draw(rows, width, region, sampler, kernel, draw_rng)
+            self.measure_ = narrow.measure
+            self.feature_map_ = narrow.feature_map
+            if self._refits(rows):
+                self._fit_weights(rows, kernel, narrow, sampler, wide_rng)
+            else:
+                self.error_estimate_ = self._predicted_error(rows, narrow, sampler, kernel, draw_rng)
         self.signature_ = self.feature_map_.signature
         if sampler.needs_density or self.method in ("closed_form", "fourier"):
             self.measure_ = self.measure_.tabulated()  # densities hold functions, which no file should
@@ -234,9 +238,9 @@ class SignedFourierFeatures(SignedFeatureMap):
             wide = self._draw(rows, columns, self.region_, sampler, kernel, rng)
             fit_rows, check_rows, last_rows = _split_rows(rows, _PROJECTION_ROWS)
             projected = project(wide.feature_map, int(self.n_components), fit_rows, check_rows, kernel)
-            if projected.error < min(error, relative_error(self.feature_map_, check_rows, kernel(check_rows))):
+            if projected.error < min(error, relative_error(self.feature_map_, check_rows, judged(check_rows, kernel))):
                 self.feature_map_, self.measure_ = projected.feature_map, wide.measure
-        self.error_estimate_ = relative_error(self.feature_map_, last_rows, kernel(last_rows))
+        self.error_estimate_ = relative_error(self.feature_map_, last_rows, judged(last_rows, kernel))
 
     def _columns_drawn(self, width: int, n_rows: int | None = None) -> int:
         """Columns before a projection: oversampled, but no more than a quarter of the rows that can fit it."""

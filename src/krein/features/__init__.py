@@ -1,6 +1,6 @@
 """Features: frequencies and weights become columns with a signature; calibration and projection; the one hot loop."""
 
-from krein.features.calibration import Calibration, calibrate, relative_error
+from krein.features.calibration import Calibration, calibrate, judged, relative_error
 from krein.features.feature_map import FeatureMap
 from krein.features.head import HeadBasis, head_basis
 from krein.features.projection import Projection, project
@@ -13,6 +13,7 @@ __all__ = [
     "head_basis",
     "calibrate",
     "Calibration",
+    "judged",
     "relative_error",
     "project",
     "Projection",

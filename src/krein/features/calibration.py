@@ -20,12 +20,13 @@ from krein.features.feature_map import FeatureMap
 from krein.kernels.threads import n_threads, share
 from krein.measures import Head
 
-__all__ = ["Calibration", "calibrate", "relative_error"]
+__all__ = ["Calibration", "calibrate", "judged", "relative_error"]
 
 Gram = Callable[..., np.ndarray]
 
 GOOD_ENOUGH = 1e-4  # little to be gained, and waves beside an exact head would be lost to models that want them
 _PARTNERS = (128, 1024)  # rows that all others are paired with: as many as weights, within these bounds
+_JUDGES = 128
 _WORTH_THREADS = 200  # weights
 RIDGES = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-8, 1e-10)
 
@@ -65,14 +66,14 @@ def calibrate(unbiased: FeatureMap, fit_rows: np.ndarray, check_rows: np.ndarray
     gram : callable
         Exact kernel matrix of rows.
     """
-    exact = gram(check_rows)
+    exact = judged(check_rows, gram)
     best = Calibration(unbiased, np.inf, relative_error(unbiased, check_rows, exact))
     n_weights = _prior(unbiased).size
     if best.error < GOOD_ENOUGH or not n_weights:
         return best
     partners = fit_rows[: int(np.clip(n_weights, *_PARTNERS))]
-    system = _NormalEquations.of(unbiased, fit_rows, partners, gram(fit_rows, partners))
-    check = _NormalEquations.of(unbiased, check_rows, check_rows, exact)
+    system = _NormalEquations.of(unbiased, fit_rows, gram(fit_rows, partners))
+    check = _NormalEquations.of(unbiased, check_rows, exact)
     candidates: dict[float, np.ndarray] = {}
 
     def solve(ridge: float) -> None:
@@ -106,11 +107,20 @@ def _with_weights(unbiased: FeatureMap, weights: np.ndarray) -> FeatureMap:
     return replace(unbiased, basis=basis, head_weights=basis.weights, wave_weights=waves)
 
 
+def judged(rows: np.ndarray, gram: Gram) -> np.ndarray:
+    """Exact values to judge a map by: all rows with the first of them.
+
+    Equal rows have the same share of these pairs as of all, so they cost a fraction and mean the same.
+    """
+    return gram(rows, rows[:_JUDGES])
+
+
 def relative_error(feature_map: FeatureMap, rows: np.ndarray, exact: np.ndarray) -> float:
-    """Relative Frobenius error of the map's kernel matrix on some rows."""
+    """Relative Frobenius error of the map's kernel matrix of some rows, or of its first columns, as many as `exact` has."""
     features = np.empty((rows.shape[0], feature_map.n_outputs), dtype=rows.dtype)
     feature_map.write(rows, features)
-    return _relative((features * feature_map.signature.astype(rows.dtype)) @ features.T, exact)
+    others = features[: exact.shape[1]] * feature_map.signature.astype(rows.dtype)
+    return _relative(features @ others.T, exact)
 
 
 def _relative(estimate: np.ndarray, exact: np.ndarray) -> float:
@@ -128,12 +138,12 @@ class _NormalEquations:
     prior: np.ndarray
 
     @classmethod
-    def of(cls, unbiased: FeatureMap, rows: np.ndarray, partners: np.ndarray, exact: np.ndarray) -> _NormalEquations:
-        """For pairs of a row and a partner, which are the first of the rows."""
+    def of(cls, unbiased: FeatureMap, rows: np.ndarray, exact: np.ndarray) -> _NormalEquations:
+        """For pairs of a row and one of the first rows, as many as `exact` has columns."""
         s, basis = len(unbiased.frequencies), unbiased.basis
         base = replace(unbiased, head_weights=np.ones(basis.n_columns), wave_weights=np.ones(s), padding=0)
         columns = base.columns(rows)
-        others = columns[: len(partners)]
+        others = columns[: exact.shape[1]]
         h = basis.n_columns if basis.sphere else 0
         if not basis.sphere:  # the head's columns only work together, as powers of the distance
             columns, others = columns[:, basis.n_columns :], others[:, basis.n_columns :]
@@ -143,7 +153,7 @@ class _NormalEquations:
         target = _bilinear(columns, exact, others, h, s)
         square = float(np.vdot(exact, exact))
         if not basis.sphere:
-            powers = _distance_powers(rows, partners, basis.degree)
+            powers = _distance_powers(rows, rows[: exact.shape[1]], basis.degree)
             mixed = np.array([_bilinear(columns, power, others, h, s) for power in powers]).reshape(len(powers), s)
             heads = np.array([[float(np.vdot(a, b)) for b in powers] for a in powers]).reshape(len(powers), len(powers))
             matrix = np.block([[heads, mixed], [mixed.T, matrix]])

@@ -11,7 +11,7 @@ from typing import final
 
 import numpy as np
 
-from krein.features.calibration import Gram, relative_error
+from krein.features.calibration import Gram, judged, relative_error
 from krein.features.feature_map import FeatureMap
 
 __all__ = ["Projection", "project"]
@@ -46,7 +46,7 @@ def project(wide: FeatureMap, n_outputs: int, fit_rows: np.ndarray, check_rows: 
     columns = wide.columns(fit_rows)
     values, vectors = np.linalg.eigh(columns.T @ columns)
     middle = _quadratic_form(columns, fit_rows, gram)
-    exact = gram(check_rows)
+    exact = judged(check_rows, gram)
     best: Projection | None = None
     previous = -1
     for truncation in TRUNCATIONS:

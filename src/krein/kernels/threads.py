@@ -12,7 +12,7 @@ from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["n_threads", "share"]
+__all__ = ["n_threads", "quiet_blas", "share"]
 
 
 def n_threads() -> int:
@@ -32,7 +32,7 @@ def share(work: Callable[[Any], None], pieces: Iterable[Any], *, threads: int, b
         for piece in pieces:
             work(piece)
         return
-    with _quiet_blas() if blas else nullcontext(), ThreadPoolExecutor(threads) as pool:
+    with quiet_blas() if blas else nullcontext(), ThreadPoolExecutor(threads) as pool:
         for _ in pool.map(work, pieces):
             pass
 
@@ -42,8 +42,9 @@ _inside: list[Any] = []  # the limit in force, once for each caller that is insi
 
 
 @contextmanager
-def _quiet_blas() -> Iterator[None]:
-    """One BLAS thread for each of ours: their own would wait for cores in busy loops.
+def quiet_blas() -> Iterator[None]:
+    """One BLAS thread: more of them wait for work in busy loops, on cores that our own threads need, and gain nothing on small
+    matrices.
 
     The limit holds for the whole process, so of callers at the same time the first sets it and the last lifts it.
     """

@@ -19,8 +19,8 @@ _ROOM = 4  # columns beside a head: a frequency of each sign
 _SHARE = (
     0.75  # of all columns, that a head of degree 2 may take off the sphere, where it has only three weights to refit
 )
-_PER_DIM = 16  # frequencies per dimension from which on more of them want more different radii
-_BLEND = 0.02  # how much of another measure to mix in
+_CROWD = 4  # times the squared dimension: frequencies from which on more of them want more different radii
+_BLEND, _BLEND_FINENESS = 0.02, 2  # how much of another measure to mix in, so fine that calibration leaves it alone
 _SPARE = 4  # empty columns per column of such a head from which on they are worth a little of the kernel's accuracy
 
 
@@ -58,15 +58,16 @@ def measure_to_refit(
         return None
     values = kernel.radial(np.linspace(0.0, radius, 129)).tobytes()
 
-    def of(degree: int) -> SignedMeasure:
-        crowd = (n_components - columns[degree]) / (2 * _PER_DIM * dim)
-        fineness = max(0, round(math.log2(crowd)))
+    def of(degree: int, least: int = 0) -> SignedMeasure:
+        crowd = (n_components - columns[degree]) / (2 * _CROWD * dim**2)
+        fineness = max(least, round(math.log2(crowd)))
         return _remembered(_Question(dim, radius, degree, sphere, fineness, values, kernel))
 
     measure = of(degrees[0])
     spare = n_components - measure.head_columns()
     if measure.mass == 0.0 and spare >= _SPARE * measure.head_columns():
-        for lower in map(of, degrees[1:]):
+        for degree in degrees[1:]:
+            lower = of(degree, _BLEND_FINENESS)
             if lower.mass > 0.0:
                 return measure * (1.0 - _BLEND) + lower * _BLEND
     return measure

@@ -14,6 +14,8 @@ from suite.timing import seconds_of
 
 __all__ = ["Point", "curves", "measure"]
 
+_LONG = 10.0  # seconds
+
 
 @dataclass(frozen=True)
 class Point:
@@ -34,7 +36,7 @@ class Point:
 
 
 def curves(name: str, kernel: str, multiples: tuple[int, ...], n: int) -> list[Point]:
-    """All methods at all widths on one data set; methods take turns within a width."""
+    """All methods at all widths on one data set; methods take turns within a width, and stop at one that takes very long."""
     X, new = split_of(name, n)
     exact = KERNELS[kernel](new)
     size = np.linalg.norm(exact)
@@ -43,13 +45,18 @@ def curves(name: str, kernel: str, multiples: tuple[int, ...], n: int) -> list[P
         warnings.simplefilter("ignore")
         for method in methods_for(kernel):  # imports, compilation and page faults are nobody's feature
             make(method, kernel, 4 * X.shape[1]).fit(X[:3000]).transform(X[:3000])
+        done: set[str] = set()
         for multiple in multiples:
             for method in methods_for(kernel):
+                if method in done:
+                    continue
                 features = make(method, kernel, multiple * X.shape[1])
                 fit = seconds_of(lambda features=features: features.fit(X))
                 transform = seconds_of(lambda features=features: features.transform(X))
                 error = float(np.linalg.norm(features.approximate(new) - exact) / size)
                 points.append(Point(name, kernel, method, multiple * X.shape[1], fit, transform, error))
+                if points[-1].seconds > _LONG:
+                    done.add(method)
     return points
 
 

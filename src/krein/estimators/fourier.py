@@ -29,12 +29,9 @@ __all__ = ["SignedFourierFeatures", "WEIGHTS"]
 
 WEIGHTS = ("calibrated", "unbiased", "projected")
 
-_FIT_ROWS, _CHECK_ROWS, _JUDGE_ROWS = (
-    2000,
-    256,
-    512,
-)  # rows whose pairs fit weights, choose the ridge, estimate the error
-_PROJECTION_ROWS = 8192
+# Rows whose pairs fit the weights, choose the ridge, and estimate the error.
+_FIT_ROWS, _CHECK_ROWS, _JUDGE_ROWS = 2000, 256, 512
+_PROJECTION_ROWS = 8192  # instead of the first, for projections
 _PAIRS, _DISTANCES = 4000, 200
 _WORTH_BLAS_THREADS = 256  # columns
 _BLOCK_BYTES = 1 << 23  # of input rows per block in transform
@@ -72,12 +69,14 @@ class SignedFourierFeatures(SignedFeatureMap):
         combinations of ``oversampling * n_components`` columns on a sample of training rows; the most accurate per output
         column, at a higher price per row.
     head_degree : {-1, 0, 1, 2} or "auto", default="auto"
-        Degree in :math:`z^2` of the exact head; ``"auto"`` by the predicted error at this width.
+        Degree in :math:`z^2` of the exact head. ``"auto"`` is the largest that leaves room for waves, or with unbiased weights
+        the one with the least predicted error at this width.
     radius : float or "auto", default="auto"
         Largest distance to provide for: 2 on the sphere, √2 there if no training entry is negative, else the
         diameter of the training rows.
     tol : float or "auto", default="auto"
-        Tolerance of the measure; ``"auto"`` minimises the predicted error at this width.
+        Tolerance of the measure. ``"auto"`` with unbiased weights minimises the predicted error at this width; weights that are
+        refitted need no more than some waves beside the head, from a measure that does not depend on the data.
     method : {"auto", "closed_form", "fourier", "least_mass"}, default="auto"
         How the measure is found. ``"auto"`` is least mass, or where the sampler needs a density the closed form or, on the
         sphere, the truncated Fourier transform (at the interval of the rejection sampler, 10 otherwise, as in the paper).
@@ -168,14 +167,10 @@ class SignedFourierFeatures(SignedFeatureMap):
         """A random sample of rows as one dense block, in the order of the data."""
         self._check_parameters()
         width = check_n_components(self.n_components)
-        most = _FIT_ROWS + _CHECK_ROWS + _JUDGE_ROWS
+        fitting = _FIT_ROWS
         if self.weights == "projected":
-            most = max(
-                most,
-                min(max(8 * self._columns_drawn(width), _PROJECTION_ROWS // 2), _PROJECTION_ROWS)
-                + _CHECK_ROWS
-                + _JUDGE_ROWS,
-            )
+            fitting = int(np.clip(8 * self._columns_drawn(width), _PROJECTION_ROWS // 2, _PROJECTION_ROWS))
+        most = fitting + _CHECK_ROWS + _JUDGE_ROWS
         n = X.shape[0]
         chosen = np.arange(n) if n <= most else np.sort(rng.choice(n, most, replace=False))
         rows = X[chosen]

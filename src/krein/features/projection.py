@@ -45,31 +45,29 @@ def project(wide: FeatureMap, n_outputs: int, fit_rows: np.ndarray, check_rows: 
     """
     columns = wide.columns(fit_rows)
     values, vectors = np.linalg.eigh(columns.T @ columns)
-    middle = _quadratic_form(columns, fit_rows, gram)
+    values, vectors = values[::-1], vectors[:, ::-1]
+    kept = [int(np.count_nonzero(values > truncation**2 * values[0])) for truncation in TRUNCATIONS]
+    whitened = vectors[:, : kept[-1]] / np.sqrt(values[: kept[-1]])
+    middle = whitened.T @ _quadratic_form(columns, fit_rows, gram) @ whitened
+    # Directions are sorted, so a truncation keeps the first of them; all of one are judged before any is rotated.
     exact = judged(check_rows, gram)
-    best: Projection | None = None
-    previous = -1
-    for truncation in TRUNCATIONS:
-        kept = values > truncation**2 * values[-1]
-        if int(kept.sum()) == previous:
-            continue
-        previous = int(kept.sum())
-        whitened = vectors[:, kept] / np.sqrt(values[kept])
-        spectrum, rotation = np.linalg.eigh(whitened.T @ middle @ whitened)
-        order = np.argsort(-np.abs(spectrum), kind="stable")[:n_outputs]
-        matrix = (whitened @ rotation[:, order]) * np.sqrt(np.abs(spectrum[order]))
-        signs = np.where(spectrum[order] < 0, -1.0, 1.0)
-        missing = n_outputs - order.size
-        if missing:  # fewer directions than asked for: the rest of the columns are zero
-            matrix = np.pad(matrix, ((0, 0), (0, missing)))
-            signs = np.pad(signs, (0, missing), constant_values=1.0)
-        candidate = replace(wide, projection=matrix, projected_signature=signs)
-        error = relative_error(candidate, check_rows, exact)
-        if best is None or error < best.error:
-            best = Projection(candidate, truncation, error)
-    if best is None:
-        raise ValueError("every column of the features is zero; the kernel is zero on these rows")
-    return best
+    checked = wide.columns(check_rows) @ whitened
+    others = checked[: exact.shape[1]]
+
+    def error(rank: int) -> float:
+        return float(np.linalg.norm(checked[:, :rank] @ middle[:rank, :rank] @ others[:, :rank].T - exact))
+
+    rank = min(sorted(set(kept)), key=error)
+    spectrum, rotation = np.linalg.eigh(middle[:rank, :rank])
+    order = np.argsort(-np.abs(spectrum), kind="stable")[:n_outputs]
+    matrix = (whitened[:, :rank] @ rotation[:, order]) * np.sqrt(np.abs(spectrum[order]))
+    signs = np.where(spectrum[order] < 0, -1.0, 1.0)
+    missing = n_outputs - order.size
+    if missing:  # fewer directions than asked for: the rest of the columns are zero
+        matrix = np.pad(matrix, ((0, 0), (0, missing)))
+        signs = np.pad(signs, (0, missing), constant_values=1.0)
+    chosen = replace(wide, projection=matrix, projected_signature=signs)
+    return Projection(chosen, TRUNCATIONS[kept.index(rank)], relative_error(chosen, check_rows, exact))
 
 
 def _quadratic_form(columns: np.ndarray, rows: np.ndarray, gram: Gram) -> np.ndarray:

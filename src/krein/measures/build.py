@@ -21,7 +21,7 @@ from krein.measures.protocol import RadialKernel, closed_terms
 from krein.measures.signed import SignedMeasure
 from krein.measures.smoothness import FIT_MARGIN, radial_shape, singularity_exponent
 
-__all__ = ["METHODS", "check_kernel", "edge_exponent", "fourier_transform", "signed_measure"]
+__all__ = ["METHODS", "check_degree", "check_kernel", "edge_exponent", "fourier_transform", "signed_measure"]
 
 METHODS = ("auto", "closed_form", "fourier", "least_mass")
 _DEFAULT_TOL = 1e-3  # of sup|k|, when neither a tolerance nor a width is given
@@ -90,7 +90,7 @@ def signed_measure(
     dim = check_dim(dim)
     check_kernel(kernel)
     _check_tol(tol)
-    degree = _check_degree(head_degree, n_components)
+    degree = check_degree(head_degree, n_components)
     n_components = None if n_components is None else check_width(n_components)
     on_sphere = kernel.domain == "sphere" if sphere is None else bool(sphere)
     radius = _check_radius(radius, on_sphere)
@@ -315,7 +315,8 @@ def _check_tol(tol: Any) -> None:
         raise ValueError(f"tol must be a positive number or 'auto', got {tol!r}")
 
 
-def _check_degree(degree: Any, n_components: int | None) -> int | str:
+def check_degree(degree: Any, n_components: int | None) -> int | str:
+    """The head's degree as an int or "auto", or an error that names the choices; without a width, "auto" is 1."""
     if isinstance(degree, str) and degree == "auto":
         return "auto" if n_components is not None else 1
     if not isinstance(degree, Integral) or isinstance(degree, bool) or degree not in (-1, 0, 1, 2):

@@ -8,6 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from krein.measures.build import check_degree
 from krein.measures.head import head_columns
 from krein.measures.least_mass import least_mass_to_refit
 from krein.measures.protocol import RadialKernel
@@ -48,9 +49,10 @@ def measure_to_refit(
     """
     columns = {q: head_columns(q, dim, sphere=sphere) for q in (2, 1, 0, -1)}
     degrees = [q for q in columns if columns[q] + _ROOM <= n_components]
-    if head_degree != "auto":
-        degrees = [q for q in degrees if q <= int(head_degree)]
-        if not degrees or degrees[0] != head_degree:
+    asked = check_degree(head_degree, n_components)
+    if not isinstance(asked, str):
+        degrees = [q for q in degrees if q <= asked]
+        if not degrees or degrees[0] != asked:
             return None
     elif not sphere and columns[2] > _SHARE * n_components:
         degrees = [q for q in degrees if q < 2]

@@ -30,7 +30,7 @@ def sections(size: str, threads: int) -> dict[str, Callable[[], tuple[list[Any],
 
     def learned() -> tuple[list[Any], dict[str, Any]]:
         rows, lines = learning.growth(200 if tiny else 25_000, 5 if full else 3)
-        rows += learning.svm(*((300, 64, 1) if tiny else (12_000, 512, 3) if full else (6000, 256, 3)))
+        rows += learning.svm(*((300, 64, 1) if tiny else (12_000, 512, 3) if full else (6000, 256, 2)))
         if not tiny:
             size = (581_012, 2048) if full else (60_000, 1024)
             rows = learning.ridge(*size, at_most=1.6 if full else None) + rows

@@ -44,7 +44,8 @@ def interleaved(
     of BLAS wait in busy loops for some time), and no task should bear them all.
 
     The first turn warms up and is not counted, but for tasks that take longer than ``slow`` seconds: to them a first time
-    is as good as any other, and two times are enough. ``used`` receives processor times, which a busy machine changes less.
+    is as good as any other, and two times are enough, or one of five times as long. ``used`` receives processor times, which
+    a busy machine changes less.
     """
     seconds: dict[str, list[float]] = {name: [] for name in tasks}
     gc.collect()
@@ -55,7 +56,7 @@ def interleaved(
             order = order[1:] + order[:1]
             for name in order:
                 task = tasks[name]
-                if len(seconds[name]) >= 2 and min(seconds[name]) > slow:
+                if seconds[name] and min(seconds[name]) > slow * (5 if len(seconds[name]) == 1 else 1):
                     continue
                 busy = time.process_time()
                 taken = seconds_of(task)

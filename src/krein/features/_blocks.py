@@ -167,6 +167,9 @@ def share_rows(worker: Callable[[], Work], n: int, block: int, threads: int) -> 
         return
     with ThreadPoolExecutor(threads - 1, thread_name_prefix="krein") as pool:
         helpers = [pool.submit(run) for _ in range(threads - 1)]
-        run()
-        for helper in helpers:
-            helper.result()
+        try:
+            run()
+            for helper in helpers:
+                helper.result()
+        finally:
+            starts.clear()  # after an error or Ctrl-C the others stop at the end of their block

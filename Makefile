@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 SETUP  := $(VENV)/.ready
 BENCH  := .venv-bench
 
-.PHONY: demo test lint bench docs clean
+.PHONY: demo test lint bench history docs clean
 
 $(SETUP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -28,7 +28,7 @@ lint: $(SETUP)
 $(BENCH)/.ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(BENCH)
 	-$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
-	$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[all]" threadpoolctl psutil
+	$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[all]" threadpoolctl psutil asv
 	-$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check rfflearn
 	-$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check torch==2.13.0 gpytorch
 	@touch $@
@@ -36,6 +36,11 @@ $(BENCH)/.ready: pyproject.toml constraints.txt
 # BENCH_ARGS="--full" takes about an hour; KREIN_DATA is the folder with covtype and ijcnn1
 bench: $(BENCH)/.ready
 	$(BENCH)/bin/python benchmarks/run.py $(BENCH_ARGS)
+
+# Adds this commit to the record in benchmarks/.asv; `asv publish` there makes pages of it. For commits of the past, each in an
+# environment of its own: cd benchmarks && ../.venv-bench/bin/asv run first..last
+history: $(BENCH)/.ready
+	cd benchmarks && ../$(BENCH)/bin/asv machine --yes && ../$(BENCH)/bin/asv run --environment existing:../$(BENCH)/bin/python --set-commit-hash $$(git rev-parse HEAD)
 
 docs: $(SETUP)
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html

@@ -68,3 +68,19 @@ def test_sections_run_and_results_are_written(tmp_path):
         assert names[name]["target"]
     assert all(row["value"] is not None or "not measured" in row["note"] for row in names.values())
     assert results["machine"]["threads"] == 2
+
+
+def test_what_the_history_measures_runs(monkeypatch):
+    monkeypatch.syspath_prepend(FOLDER)
+    from history import features
+
+    for name in ("Transform", "Fit", "Ridge"):
+        benchmark = getattr(features, name)()
+        benchmark.rows = 200
+        argument = [benchmark.params[0]] if hasattr(benchmark, "params") else []
+        benchmark.setup(*argument)
+        measured = [key for key in dir(benchmark) if key.startswith(("time_", "peakmem_", "track_"))]
+        assert measured
+        for key in measured:
+            value = getattr(benchmark, key)(*argument)
+            assert value is None or 0.0 < value < 1.0

@@ -1,0 +1,1 @@
+"""What asv measures at every commit it is given: ``make history``."""

@@ -26,7 +26,7 @@ import krein
 from helpers import frozen, unit_vectors
 from krein import SignedFourierFeatures
 from krein.estimators.fourier import WEIGHTS
-from krein.kernels import NTK, DeltaGaussian, Gaussian, Multiquadric, Radial, Sigmoid, SphericalPolynomial
+from krein.kernels import NTK, DeltaGaussian, Gaussian, Laplacian, Multiquadric, Radial, Sigmoid, SphericalPolynomial
 from krein.sampling import SAMPLERS, Orthogonal, Rejection
 
 rng_ = np.random.default_rng(0)
@@ -582,3 +582,25 @@ class TestBadInput:
         frame = pd.DataFrame(SPACE, columns=list("abcdef"))
         Z = make_pipeline(StandardScaler(), features()).fit_transform(frame)
         assert Z.shape == (400, 64)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("sign", ["positive", "mixed"])
+def test_a_polynomial_that_is_its_own_head_keeps_waves_in_the_columns_to_spare(sign, seed):
+    """Of the error they may bring, a relative 1e-4 expected over all distances, the data's own may see a few times as much."""
+    X = np.random.default_rng(seed).normal(size=(1500, 8))
+    X = np.abs(X) if sign == "positive" else X
+    f = SignedFourierFeatures(kernel=SphericalPolynomial(2, 2), n_components=400, random_state=seed).fit(X)
+    assert np.abs(f.feature_map_.wave_weights).min() > 1e-8
+    assert f.error_estimate_ < 1e-3
+    narrow = SignedFourierFeatures(kernel=SphericalPolynomial(2, 2), n_components=60, random_state=seed).fit(X)
+    assert narrow.error_estimate_ < 1e-9
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_projections_reach_as_far_as_the_data(seed):
+    """In one dimension a single row beyond those that a projection was fitted to could make it useless."""
+    X = np.random.default_rng(0).normal(size=(300, 1))
+    f = SignedFourierFeatures(kernel=Laplacian(1.0), n_components=6, weights="projected", random_state=seed).fit(X)
+    exact = Laplacian(1.0)(X)
+    assert np.linalg.norm(f.approximate(X) - exact) < 0.3 * np.linalg.norm(exact)

@@ -39,10 +39,11 @@ _BLOCK_BYTES = 1 << 23  # of input rows per block in transform
 
 @dataclass(frozen=True, eq=False)
 class _Drawn:
-    """A measure, and the unbiased map drawn from it."""
+    """A measure, the unbiased map drawn from it, and whether its head is all of the kernel, so that no weight needs refitting."""
 
     measure: SignedMeasure
     feature_map: FeatureMap
+    exact: bool
 
 
 class SignedFourierFeatures(SignedFeatureMap):
@@ -189,6 +190,8 @@ class SignedFourierFeatures(SignedFeatureMap):
 
     def _fit(self, X: np.ndarray, kernel: Kernel, rng: np.random.Generator) -> None:
         rows = X[rng.permutation(X.shape[0])].astype(np.float64)
+        if self.weights == "projected":
+            rows = _extremes_last(rows)
         radius = None if isinstance(self.radius, str) else self.radius
         sphere, scales = self._domain()
         with np.errstate(over="ignore", invalid="ignore"):
@@ -226,14 +229,15 @@ class SignedFourierFeatures(SignedFeatureMap):
     ) -> None:
         """Calibrate, and with ``weights="projected"`` also project; keep what does best on rows held out."""
         fit_rows, check_rows, last_rows = _split_rows(rows, _FIT_ROWS)
-        chosen = calibrate(narrow.feature_map, fit_rows, check_rows, kernel)
-        self.feature_map_, error = chosen.feature_map, chosen.error
+        if not narrow.exact:
+            self.feature_map_ = calibrate(narrow.feature_map, fit_rows, check_rows, kernel).feature_map
         if self.weights == "projected":
+            error = relative_error(self.feature_map_, check_rows, judged(check_rows, kernel))
             columns = self._columns_drawn(int(self.n_components), rows.shape[0])
             wide = self._draw(rows, columns, self.region_, sampler, kernel, rng)
-            fit_rows, check_rows, last_rows = _split_rows(rows, _PROJECTION_ROWS)
+            fit_rows, _, _ = _split_rows(rows, _PROJECTION_ROWS)
             projected = project(wide.feature_map, int(self.n_components), fit_rows, check_rows, kernel)
-            if projected.error < min(error, relative_error(self.feature_map_, check_rows, judged(check_rows, kernel))):
+            if projected.error < error:
                 self.feature_map_, self.measure_ = projected.feature_map, wide.measure
         self.error_estimate_ = relative_error(self.feature_map_, last_rows, judged(last_rows, kernel))
 
@@ -248,12 +252,12 @@ class SignedFourierFeatures(SignedFeatureMap):
         self, rows: np.ndarray, width: int, region: Region, sampler: Sampler, kernel: Kernel, rng: np.random.Generator
     ) -> _Drawn:
         """A measure for this width, and a map of that many columns with unbiased weights."""
-        measure = self._measure(kernel, rows, width, region, sampler, rng)
+        measure, exact = self._measure(kernel, rows, width, region, sampler, rng)
         count, free = frequencies_for_width(measure, width), width - measure.head_columns()
         frequencies = sampler.sample(measure, count, rng, allocation=self.allocation, rows=rows)
         basis = head_basis(measure.head, rows.shape[1], sphere=region.sphere, center=region.center, scale=region.scale)
         feature_map = FeatureMap(basis, frequencies, basis.weights, frequencies.weights, padding=free % 2)
-        return _Drawn(measure, feature_map)
+        return _Drawn(measure, feature_map, exact)
 
     def _refits(self, rows: np.ndarray) -> bool:
         """Whether weights will be refitted; with too few rows to hold any out, the unbiased weights stand."""
@@ -277,7 +281,8 @@ class SignedFourierFeatures(SignedFeatureMap):
         region: Region,
         sampler: Sampler,
         rng: np.random.Generator,
-    ) -> SignedMeasure:
+    ) -> tuple[SignedMeasure, bool]:
+        """The measure, and whether its head is all of the kernel."""
         dim, refits = rows.shape[1], self._refits(rows)
         method, truncate = self.method, self.truncate
         closed = all(part.radius_law(dim) is not None for _, part in kernel.terms())
@@ -287,19 +292,21 @@ class SignedFourierFeatures(SignedFeatureMap):
             truncate = getattr(sampler, "interval", 10.0)
         if method in ("closed_form", "fourier"):
             radius = None if closed or kernel.domain == "sphere" else region.radius
-            return signed_measure(
+            given = signed_measure(
                 kernel, dim, radius, method, self.head_degree, self.tol, truncate=truncate, sphere=region.sphere
             )
+            return given, False
         if truncate is not None:
             raise ValueError(
                 f"truncate cuts the Fourier transform and goes with method='fourier' only, got method={self.method!r}; use "
                 "method='fourier', or leave truncate out"
             )
         if refits and isinstance(self.tol, str) and self.tol == "auto":
-            measure = measure_to_refit(kernel, dim, region.radius, width, self.head_degree, sphere=region.sphere)
-            if measure is not None:
-                return measure
-        return signed_measure(
+            radius = region.radius if region.sphere or not isinstance(self.radius, str) else _rounded_up(region.radius)
+            found = measure_to_refit(kernel, dim, radius, width, self.head_degree, sphere=region.sphere)
+            if found is not None:
+                return found.measure, found.exact
+        measure = signed_measure(
             kernel,
             dim,
             region.radius,
@@ -311,6 +318,7 @@ class SignedFourierFeatures(SignedFeatureMap):
             distances=_sample_distances(rows, region.radius, rng),
             orthogonal=sampler.orthogonal,
         )
+        return measure, False
 
     def _features(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "signature_")
@@ -406,6 +414,22 @@ def _split_rows(rows: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray, np
     sixth = rows.shape[0] // 6
     check, judge = (min(_CHECK_ROWS, sixth), min(_JUDGE_ROWS, sixth)) if sixth >= 4 else (0, 0)
     return rows[check + judge :][:most], rows[:check], rows[check : check + judge]
+
+
+def _extremes_last(rows: np.ndarray) -> np.ndarray:
+    """Every other one of the rows farthest from the centre goes to the end, where projections are fitted.
+
+    A projection may be large outside the rows it was fitted to, so these should reach as far as the data; the others of the
+    farthest stay where chance put them, to be judged by.
+    """
+    some = 2 * max(8, len(rows) // 50)
+    farthest = np.argsort(-np.linalg.norm(rows - rows.mean(axis=0), axis=1), kind="stable")[:some:2]
+    return np.concatenate([np.delete(rows, farthest, axis=0), rows[farthest]])
+
+
+def _rounded_up(radius: float) -> float:
+    """The next of sixteen radii per octave, so that samples of the same data ask for the same measure."""
+    return float(2.0 ** (math.ceil(16 * math.log2(radius)) / 16))
 
 
 def _sample_distances(rows: np.ndarray, radius: float, rng: np.random.Generator) -> np.ndarray:

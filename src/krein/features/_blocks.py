@@ -153,13 +153,17 @@ def share_rows(worker: Callable[[], Work], n: int, block: int, threads: int) -> 
     starts = deque(range(0, n, block))
 
     def run() -> None:
-        work = worker()
-        while True:
-            try:
-                lo = starts.popleft()  # documented to be atomic, so no lock
-            except IndexError:
-                return
-            work(lo, min(lo + block, n))
+        try:
+            work = worker()
+            while starts:
+                try:
+                    lo = starts.popleft()  # documented to be atomic, so no lock
+                except IndexError:  # another thread took the last
+                    return
+                work(lo, min(lo + block, n))
+        except BaseException:  # an error or Ctrl-C: the others stop at the end of their block
+            starts.clear()
+            raise
 
     threads = min(threads, len(starts))
     if threads <= 1:
@@ -167,9 +171,6 @@ def share_rows(worker: Callable[[], Work], n: int, block: int, threads: int) -> 
         return
     with ThreadPoolExecutor(threads - 1, thread_name_prefix="krein") as pool:
         helpers = [pool.submit(run) for _ in range(threads - 1)]
-        try:
-            run()
-            for helper in helpers:
-                helper.result()
-        finally:
-            starts.clear()  # after an error or Ctrl-C the others stop at the end of their block
+        run()
+        for helper in helpers:
+            helper.result()

@@ -24,10 +24,11 @@ __all__ = ["Calibration", "calibrate", "judged", "relative_error"]
 
 Gram = Callable[..., np.ndarray]
 
-GOOD_ENOUGH = 1e-4  # little to be gained, and waves beside an exact head would be lost to models that want them
+GOOD_ENOUGH = 1e-8  # nothing to be gained
 _PARTNERS = (128, 1024)  # rows that all others are paired with: as many as weights, within these bounds
 _JUDGES = 128
 _WORTH_THREADS = 200  # weights
+_SOLVE_BYTES = 1 << 28
 RIDGES = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-8, 1e-10)
 
 
@@ -81,8 +82,9 @@ def calibrate(unbiased: FeatureMap, fit_rows: np.ndarray, check_rows: np.ndarray
         if weights is not None:
             candidates[ridge] = weights
 
-    # One ridge for each thread: a factorisation of this size gains nothing from several.
-    share(solve, RIDGES, threads=n_threads() if n_weights >= _WORTH_THREADS else 1)
+    # One ridge for each thread, as a factorisation of this size gains nothing from several; and two copies of the matrix.
+    at_once = min(n_threads(), max(1, _SOLVE_BYTES // (2 * system.matrix.nbytes)))
+    share(solve, RIDGES, threads=at_once if n_weights >= _WORTH_THREADS else 1)
     if not candidates:
         return best
     ridge = min(sorted(candidates), key=lambda ridge: check.squared_error(candidates[ridge]))

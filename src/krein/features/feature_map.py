@@ -83,7 +83,7 @@ class FeatureMap:
     def columns(self, X: Any) -> np.ndarray:
         """All columns of rows X before any projection, shape (n, n_columns), dtype of X."""
         out = np.empty((X.shape[0], self.n_columns), dtype=X.dtype)
-        self._write_columns(X, out, None)
+        self._write_columns(X, out)
         return out
 
     @property
@@ -91,10 +91,10 @@ class FeatureMap:
         """Whether rows are mapped one by one in one pass: no projection, no fast transform."""
         return self.projection is None and self.frequencies.structure is None
 
-    def write(self, X: Any, out: np.ndarray, *, n_threads: int | None = None) -> None:
+    def write(self, X: Any, out: np.ndarray) -> None:
         """Features of rows X (dense or CSR), written to `out` of shape (n, n_outputs) and the dtype of X."""
         if self.projection is None:
-            self._write_columns(X, out, n_threads)
+            self._write_columns(X, out)
             return
         projection = self.projection.astype(out.dtype, copy=False)
         step = max(1, _BLOCK_BYTES // (self.n_columns * out.itemsize))
@@ -102,25 +102,25 @@ class FeatureMap:
         for start in range(0, X.shape[0], step):
             rows = slice(start, min(start + step, X.shape[0]))
             part = buffer[: rows.stop - rows.start]
-            self._write_columns(X[rows], part, n_threads)
+            self._write_columns(X[rows], part)
             np.matmul(part, projection, out=out[rows])
 
-    def _write_columns(self, X: Any, out: np.ndarray, n_threads: int | None) -> None:
+    def _write_columns(self, X: Any, out: np.ndarray) -> None:
         h, s, dtype = self.basis.n_columns, len(self.frequencies), out.dtype
         # Waves first: their threads share the cost of touching fresh memory, which the head's thread would bear alone.
         amplitudes = np.sqrt(np.abs(self.wave_weights)).astype(dtype)
         waves, structure = out[:, h : h + 2 * s], self.frequencies.structure
         if structure is not None:
             radii = structure.radii.astype(dtype)
-            hadamard_trig_map(X, structure.signs, radii, amplitudes, waves, n_threads=n_threads)
+            hadamard_trig_map(X, structure.signs, radii, amplitudes, waves)
         else:
             vectors = self.frequencies.vectors.astype(dtype, copy=False)
-            trig_map(X, vectors, amplitudes, waves, n_threads=n_threads)
+            trig_map(X, vectors, amplitudes, waves)
         if h:
             amplitudes = np.sqrt(np.abs(self.head_weights)).astype(dtype)
             step = max(1, _BLOCK_BYTES // (8 * max(self.basis.dim, 1) * 4))
             for start in range(0, X.shape[0], step):
                 rows = slice(start, min(start + step, X.shape[0]))
                 block = X[rows]
-                self.basis.write(block.toarray() if sp.issparse(block) else block, amplitudes, out[rows, :h], n_threads)
+                self.basis.write(block.toarray() if sp.issparse(block) else block, amplitudes, out[rows, :h])
         out[:, h + 2 * s :] = 0

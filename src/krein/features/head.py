@@ -80,7 +80,7 @@ class HeadBasis:
             names += [f"head_product{i}_{j}" for i, j in zip(*np.triu_indices(self.dim), strict=True)]
         return names[: self.n_columns]
 
-    def write(self, X: np.ndarray, amplitudes: np.ndarray, out: np.ndarray, n_threads: int | None = None) -> None:
+    def write(self, X: np.ndarray, amplitudes: np.ndarray, out: np.ndarray) -> None:
         """Write the base columns of dense rows X, times the amplitudes, to `out` of shape (n, n_columns)."""
         if self.degree < 0 or not out.size:
             return
@@ -90,7 +90,7 @@ class HeadBasis:
             return
         flat, stride = flat_output(out)
         arguments = self.compiled(amplitudes, out.dtype)
-        threads = thread_count(_COLUMN_WORK * out.size, n_threads)
+        threads = thread_count(_COLUMN_WORK * out.size, None)
 
         def work(lo: int, hi: int) -> None:
             kernels.head_block(plain_rows(X[lo:hi], out.dtype), *arguments, flat, lo * stride, stride)

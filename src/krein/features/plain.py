@@ -23,6 +23,7 @@ from krein.features.trig import PANEL_BYTES, TRIG_WORK, packed_frequencies
 
 __all__ = ["plain_map"]
 
+_BLOCK_BYTES = 1 << 22
 _LENGTHS, _UNITS, _SIGNS, _FAR = range(4)
 
 
@@ -80,7 +81,9 @@ def plain_map(feature_map: FeatureMap, region: Region, X: FloatArray, out: Float
         return work
 
     threads = thread_count(n * (s * (d + TRIG_WORK) + head.n_columns), None)
-    share_rows(worker, n, rows_per_block(n, (d + out.shape[1]) * out.itemsize, threads), threads)
+    row_bytes = (d + out.shape[1]) * out.itemsize
+    block = min(rows_per_block(n, row_bytes, threads), max(32, _BLOCK_BYTES // row_bytes))  # rows may have to be copied
+    share_rows(worker, n, block, threads)
     total = np.sum(counts, axis=0)
     if total[_LENGTHS] or (total[_UNITS] and not region.found):
         return None

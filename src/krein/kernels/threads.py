@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from functools import cache
 from threading import Lock
 from typing import Any
@@ -23,16 +23,13 @@ def n_threads() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def share(work: Callable[[Any], None], pieces: Iterable[Any], *, threads: int, blas: bool = True) -> None:
-    """Do ``work(piece)`` for all pieces; the first error ends it. One thread means here and in order.
-
-    ``blas=False`` says that the work calls no BLAS, which then need not be kept quiet.
-    """
+def share(work: Callable[[Any], None], pieces: Iterable[Any], *, threads: int) -> None:
+    """Do ``work(piece)`` for all pieces; the first error ends it. One thread means here and in order."""
     if threads < 2:
         for piece in pieces:
             work(piece)
         return
-    with quiet_blas() if blas else nullcontext(), ThreadPoolExecutor(threads) as pool:
+    with quiet_blas(), ThreadPoolExecutor(threads) as pool:
         for _ in pool.map(work, pieces):
             pass
 

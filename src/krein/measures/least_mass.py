@@ -32,6 +32,7 @@ _RADII = 300
 _COARSE = 4  # how many times fewer points and radii will do where weights are refitted
 _FIT_FOR_USE = 3.0  # mass in units of sup|k|: more is a poor start for any weights
 _PARTS = (1.0, 0.9, 0.8)  # of the radius, to be tried in turn
+_MOST_REST = 0.25
 _FALLBACK_PRICE = 0.1
 _REACH = 40.0  # largest radius in units of √d/R at tolerance 0.01; a kink at 0 needs radii growing as tolerances fall
 _PIVOTS = 5000  # of the simplex method; programs that have a useful answer take a few hundred
@@ -166,19 +167,23 @@ def least_mass_to_refit(
 
     One small linear program, whose tolerance is the part ``rest`` of the largest error of the head alone; what the radii are is
     not delicate. Where that takes too much mass (an infinite slope at the end of [0, radius]), somewhat smaller distances
-    decide, and where they do not help, the best trade of tolerance and mass at a middling price. A kernel that is its own
-    head has no mass.
+    decide, then a larger part, and where neither helps, the best trade of tolerance and mass at a middling price. A kernel that
+    is its own head has no mass.
     """
-    for part in _PARTS:
-        program = _coarse_program(function, dim, part * radius, head_degree)
-        powers = _powers(program.z / program.radius, head_degree)
-        head, *_ = np.linalg.lstsq(powers, program.values, rcond=None)
-        left = float(np.max(np.abs(powers @ head - program.values)))
-        solved: _Solution | None = _Solution(np.zeros(program.radii.size), head, left)
-        if left > 1e-9 * program.size:
-            solved = program.solve(tol=rest * left)
-        if solved is not None and solved.mass <= _FIT_FOR_USE * program.size:
-            return program.measure(solved, sphere=sphere, radius=radius)
+    while True:
+        for part in _PARTS:
+            program = _coarse_program(function, dim, part * radius, head_degree)
+            powers = _powers(program.z / program.radius, head_degree)
+            head, *_ = np.linalg.lstsq(powers, program.values, rcond=None)
+            left = float(np.max(np.abs(powers @ head - program.values)))
+            solved: _Solution | None = _Solution(np.zeros(program.radii.size), head, left)
+            if left > 1e-9 * program.size:
+                solved = program.solve(tol=rest * left)
+            if solved is not None and solved.mass <= _FIT_FOR_USE * program.size:
+                return program.measure(solved, sphere=sphere, radius=radius)
+        if rest >= _MOST_REST:
+            break
+        rest = min(4.0 * rest, _MOST_REST)
     program = _coarse_program(function, dim, radius, head_degree)
     solved = program.solve(price=_FALLBACK_PRICE) or program.solve(price=_NO_MASS_PRICE)
     if solved is None:
@@ -187,8 +192,12 @@ def least_mass_to_refit(
 
 
 def _coarse_program(function: Function, dim: int, radius: float, degree: int) -> _Program:
-    reach = _reach(1e-3, function, radius)
-    return _Program.for_function(function, dim, radius, degree, reach, coarse=_COARSE, rounds=2)
+    program = _Program.for_function(
+        function, dim, radius, degree, _reach(1e-3, function, radius), coarse=_COARSE, rounds=2
+    )
+    if not np.isfinite(program.values).all():
+        raise _failed(dim, radius)
+    return program
 
 
 def _failed(dim: int, radius: float) -> ValueError:

@@ -2,6 +2,7 @@
 
 import math
 from collections import OrderedDict
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -97,6 +98,14 @@ class TestHead:
         z = np.linspace(0.0, radius, 101)
         assert np.max(np.abs(many.measure.evaluate(z) - kernel.radial(z))) <= 3e-4, "bias is a part of the error"
         assert not measure_to_refit(NTK(), 16, radius, 5 * columns, "auto", sphere=True).exact
+
+    def test_no_mass_for_want_of_a_measure_is_not_exact(self, monkeypatch):
+        """Weights of a head that is far from the kernel are refitted, whatever became of the waves."""
+        head_only = least_mass_to_refit(lambda z: 1.0 - 0.1 * z**2, 16, R, 1, sphere=True)
+        monkeypatch.setattr(refit, "_remembered", lambda *_: replace(head_only, bias=0.2))
+        assert not measure_to_refit(NTK(), 16, R, 2000, "auto", sphere=True).exact
+        monkeypatch.setattr(refit, "_remembered", lambda *_: head_only)
+        assert measure_to_refit(NTK(), 16, R, 60, "auto", sphere=True).exact
 
 
 class TestMemory:

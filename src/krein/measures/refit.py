@@ -20,9 +20,8 @@ from krein.measures.signed import SignedMeasure
 __all__ = ["ToRefit", "measure_to_refit"]
 
 _ROOM = 4  # columns beside a head: a frequency of each sign
-_SHARE = (
-    0.75  # of all columns, that a head of degree 2 may take off the sphere, where it has only three weights to refit
-)
+_SHARE = 0.75  # of all columns that a head of degree 2 may take off the sphere, where it has three weights to refit
+_EXACT = 1e-5  # of sup|k|: the bound on the bias below which a head without waves is the kernel
 _CROWD = 4  # times the squared dimension: frequencies from which on more of them want more different radii
 _BLEND, _BLEND_FINENESS = 0.02, 2  # how much of another measure to mix in at most, and how fine it is
 _BLEND_ERROR = 1e-4  # relative, that it may be expected to bring
@@ -86,7 +85,9 @@ def measure_to_refit(
         return _remembered(_Question(dim, radius, degree, sphere, fineness, values.tobytes()), kernel)
 
     measure = of(degrees[0])
-    if measure.mass > 0.0:
+    if measure.mass > 0.0 or measure.bias > _EXACT * float(
+        np.max(np.abs(values))
+    ):  # no mass may mean that none would help
         return ToRefit(measure, False)
     spare = n_components - measure.head_columns()
     if spare >= _SPARE * measure.head_columns():

@@ -25,7 +25,7 @@ from krein.baselines import (
     TensorizedRandomProjection,
     TensorSketch,
 )
-from krein.estimators.nystroem import KreinNystroem
+from krein.estimators.maps.nystroem import KreinNystroem
 from krein.kernels import ArcCosine, DeltaGaussian, Gaussian, SphericalPolynomial
 
 Run = Callable[[np.ndarray], object]

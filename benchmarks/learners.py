@@ -58,9 +58,9 @@ def peak_mib() -> float:
 
 def fit_once(n_rows: int, n_components: int, *, products: bool) -> dict[str, float]:
     """One fit with default settings, and if asked the bare products of the same blocks of features, in this process."""
-    from krein.estimators.fourier import SignedFourierFeatures
-    from krein.estimators.ridge import KreinRidgeClassifier
-    from krein.estimators.streaming import block_length
+    from krein.estimators.learners.ridge import KreinRidgeClassifier
+    from krein.estimators.learners.streaming import block_length
+    from krein.estimators.maps.fourier import SignedFourierFeatures
     from krein.kernels import NTK
 
     X, y = covtype(n_rows)
@@ -89,8 +89,8 @@ def fit_once(n_rows: int, n_components: int, *, products: bool) -> dict[str, flo
 
 def interleaved(features: Any, X: np.ndarray, y: np.ndarray, rows: int) -> dict[str, float]:
     """The steps of a fit, block by block, each block followed by its bare product: other work on the machine slows both."""
-    from krein.estimators.ridge import KreinRidgeClassifier
-    from krein.estimators.streaming import enter_rows, feature_sample
+    from krein.estimators.learners.ridge import KreinRidgeClassifier
+    from krein.estimators.learners.streaming import enter_rows, feature_sample
 
     names = ("feature_fit", "blocks", "solve", "transform", "float64", "float32")
     clocks = {name: np.zeros(2) for name in names}
@@ -165,8 +165,8 @@ def letter(n_rows: int, dtype: str = "float64") -> tuple[np.ndarray, ...]:
 
 def accuracy(n_components: int) -> None:
     """Test accuracy on letter with default settings, and with the head of degree one."""
-    from krein.estimators.fourier import SignedFourierFeatures
-    from krein.estimators.ridge import KreinRidgeClassifier
+    from krein.estimators.learners.ridge import KreinRidgeClassifier
+    from krein.estimators.maps.fourier import SignedFourierFeatures
     from krein.kernels import parse_kernel
 
     for name, kernel in KERNELS.items():
@@ -188,8 +188,8 @@ def svm(n_rows: int, n_components: int) -> None:
     """The three solvers at every C of the grid; processor time beside wall time, for machines with other work."""
     import warnings
 
-    from krein.estimators.fourier import SignedFourierFeatures
-    from krein.estimators.svm import C_GRID, KreinSVC
+    from krein.estimators.learners.svm import C_GRID, KreinSVC
+    from krein.estimators.maps.fourier import SignedFourierFeatures
     from krein.kernels import NTK
 
     X, y, X_new, y_new = letter(n_rows)

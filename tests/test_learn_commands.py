@@ -7,8 +7,8 @@ import pytest
 
 from krein.cli.predict import predict
 from krein.cli.train import train
-from krein.estimators.persistence import ModelFileError, load, read_header
-from krein.tables import TableError
+from krein.files.models import ModelFileError, load_model, read_header
+from krein.files.tables import TableError
 
 pandas = pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")
@@ -60,7 +60,7 @@ def test_train_and_predict(tmp_path, ending, target, task, least):
     found = predict(model, new, out, chunk_rows=33)
     assert found.n_rows == 100
     assert found.score > least
-    learner = load(model)
+    learner = load_model(model)
     expected = learner.predict(FRAME.loc[300:, ["a", "b", "c"]].to_numpy())
     values = read(out, target)
     if task == "regression":
@@ -86,7 +86,7 @@ def test_train_is_fit_on_the_rows_in_memory(tmp_path):
     train(
         data, "score", "gaussian", tmp_path / "m", n_components=64, scaling="none", chunk_rows=90, show_progress=False
     )
-    model = load(tmp_path / "m")
+    model = load_model(tmp_path / "m")
     again = type(model)(**model.get_params(deep=False)).fit(X, SCORE)
     np.testing.assert_allclose(model.predict(X), again.predict(X), rtol=0, atol=1e-6)
 

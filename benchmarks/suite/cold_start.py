@@ -29,7 +29,7 @@ import json, sys, time
 import numpy as np
 import krein
 X = np.random.default_rng(0).standard_normal((1000, 22))
-features = krein.load(sys.argv[1])
+features = krein.load_model(sys.argv[1])
 start = time.perf_counter()
 features.transform(X)
 print(json.dumps(time.perf_counter() - start))

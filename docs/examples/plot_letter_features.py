@@ -55,7 +55,7 @@ for axes, (name, product, colour) in zip(
 # ------------
 # A linear model on the features is a kernel model on the data. The regulariser is chosen by exact leave-one-out residuals.
 
-from krein.estimators.ridge import KreinRidgeClassifier  # noqa: E402
+from krein.estimators.learners.ridge import KreinRidgeClassifier  # noqa: E402
 
 model = KreinRidgeClassifier(features).fit(X, data.y_train[:3000])
 linear = RidgeClassifier().fit(X, data.y_train[:3000])

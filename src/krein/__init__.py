@@ -15,7 +15,7 @@ from krein.estimators import (
     KreinSVC,
     ScaledFeatures,
     SignedFourierFeatures,
-    load,
+    load_model,
 )
 from krein.measures import (
     SignedMeasure,
@@ -26,7 +26,7 @@ from krein.measures import (
     uniform_error_bound,
 )
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 
 __all__ = [
     "kernels",
@@ -45,7 +45,7 @@ __all__ = [
     "KreinPCA",
     "ExactKreinRidge",
     "ExactKreinSVC",
-    "load",
+    "load_model",
     "baselines",
     "datasets",
 ]

@@ -15,8 +15,8 @@ from krein.baselines import (
     TensorizedRandomProjection,
     TensorSketch,
 )
-from krein.estimators.base import SignedFeatureMap
-from krein.estimators.nystroem import KreinNystroem
+from krein.estimators.maps.base import SignedFeatureMap
+from krein.estimators.maps.nystroem import KreinNystroem
 from krein.kernels import NTK, ArcCosine, DeltaGaussian, Kernel, Sigmoid, SphericalPolynomial
 
 Maker = Callable[..., SignedFeatureMap]

@@ -20,7 +20,7 @@ from krein.baselines import (
     TensorizedRandomProjection,
     TensorSketch,
 )
-from krein.estimators.nystroem import KreinNystroem
+from krein.estimators.maps.nystroem import KreinNystroem
 from krein.kernels import NTK, Gaussian, Sigmoid
 
 CHECKED = [

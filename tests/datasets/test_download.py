@@ -6,8 +6,8 @@ import io
 import numpy as np
 import pytest
 
+from krein._core.errors import DatasetError
 from krein.datasets.download import ResumingDownloader, download
-from krein.datasets.errors import DatasetError
 
 pytest.importorskip("pooch")
 

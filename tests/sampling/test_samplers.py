@@ -9,6 +9,7 @@ import pytest
 
 import krein
 from helpers import empirical_bernstein_tolerance, frozen, unit_vectors
+from krein._core.directions import independent_directions, orthogonal_directions
 from krein.features.walsh import hadamard_frequencies
 from krein.kernels import DeltaGaussian, Gaussian, Laplacian, SphericalPolynomial
 from krein.measures import LawPart, SignedMeasure, omega
@@ -27,7 +28,6 @@ from krein.sampling import (
     allocate,
     as_sampler,
 )
-from krein.sampling.directions import independent_directions, orthogonal_directions
 from krein.sampling.samplers import gaussian_radius_density
 
 DIM = 8

@@ -8,12 +8,12 @@ from typing import Any, final
 import numpy as np
 from scipy import linalg
 
+from krein._core.rows import dense_block
 from krein.baselines.abilities import refuse, single_term
 from krein.baselines.blocks import map_rows
 from krein.baselines.inner_product import Ramp
-from krein.estimators.base import SignedFeatureMap, check_n_components
+from krein.estimators.maps.base import SignedFeatureMap, check_n_components
 from krein.kernels import NTK, ArcCosine, Kernel
-from krein.kernels.rows import dense_block
 
 __all__ = ["ArcCosineFeatures", "haar_directions"]
 

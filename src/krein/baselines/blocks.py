@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from krein.kernels.rows import row_blocks
-from krein.kernels.threads import n_threads, share
+from krein._core.rows import row_blocks
+from krein._core.threads import n_threads, share
 
 __all__ = ["map_rows"]
 

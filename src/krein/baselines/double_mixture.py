@@ -7,12 +7,12 @@ from typing import Any, final
 import numpy as np
 from scipy import linalg
 
+from krein._core.checks import positive_integer
+from krein._core.rows import dense_block
 from krein.baselines.fourier import FourierColumns
 from krein.baselines.frequency_mixture import FrequencyMixture, fit_frequency_mixture
-from krein.estimators.base import SignedFeatureMap, check_n_components
+from krein.estimators.maps.base import SignedFeatureMap, check_n_components
 from krein.kernels import DeltaGaussian, Kernel
-from krein.kernels.base import positive_integer
-from krein.kernels.rows import dense_block
 
 __all__ = ["DoubleGaussianMixture", "split_by_eigenvalues"]
 
@@ -91,7 +91,7 @@ class DoubleGaussianMixture(SignedFeatureMap):
 
     def _fit(self, X: Any, kernel: Kernel, rng: np.random.Generator) -> None:
         width = check_n_components(self.n_components)
-        n_subset = positive_integer(self.n_subset, "n_subset", least=1)
+        n_subset = positive_integer(self.n_subset, "n_subset")
         n_mixture = positive_integer(self.n_mixture, "n_mixture")
         subset_rng, *part_rngs = rng.spawn(3)
         picked = np.sort(subset_rng.choice(X.shape[0], size=min(n_subset, X.shape[0]), replace=False))

@@ -11,8 +11,9 @@ from typing import Any, NoReturn, final
 
 import numpy as np
 
-from krein.kernels.base import Domain, Kernel, positive_integer, positive_real, real
-from krein.kernels.rows import row_norms
+from krein._core.checks import positive_integer, positive_real, real
+from krein._core.rows import row_norms
+from krein.kernels.base import Domain, Kernel
 from krein.kernels.sphere import ArcCosine
 
 __all__ = ["InnerPolynomial", "Ramp"]

@@ -6,6 +6,7 @@ from typing import Any, final
 
 import numpy as np
 
+from krein._core.rows import dense_block, row_norms
 from krein.baselines.abilities import refuse
 from krein.baselines.allocation import DEGREE_LAWS, DegreePlan, plan_degrees
 from krein.baselines.blocks import map_rows
@@ -13,9 +14,8 @@ from krein.baselines.inner_product import InnerPolynomial
 from krein.baselines.products import draw_levels, monomial_variances, real_products, weigh_levels
 from krein.baselines.series import MAX_DEGREE, PowerSeries, candidate_series
 from krein.baselines.signs import check_projection
-from krein.estimators.base import SignedFeatureMap, check_n_components
+from krein.estimators.maps.base import SignedFeatureMap, check_n_components
 from krein.kernels import Kernel
-from krein.kernels.rows import dense_block, row_norms
 
 __all__ = ["RandomMaclaurin"]
 

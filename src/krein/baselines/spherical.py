@@ -8,12 +8,12 @@ from typing import Any, cast, final
 
 import numpy as np
 
+from krein._core.checks import positive_real
+from krein._core.rows import dense_block, row_blocks
 from krein.baselines.fourier import FourierColumns
 from krein.baselines.positive_mixture import Family, PositiveMixture, fit_positive_mixture
-from krein.estimators.base import SignedFeatureMap, check_n_components
+from krein.estimators.maps.base import SignedFeatureMap, check_n_components
 from krein.kernels import Gaussian, Kernel
-from krein.kernels.base import positive_real
-from krein.kernels.rows import dense_block, row_blocks
 
 __all__ = ["SphericalRandomFeatures", "enclosing_diameter"]
 

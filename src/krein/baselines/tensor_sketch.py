@@ -13,7 +13,7 @@ from krein.baselines.blocks import map_rows
 from krein.baselines.inner_product import InnerPolynomial
 from krein.baselines.polynomial import homogeneous_weights, polynomial_form
 from krein.baselines.products import project
-from krein.estimators.base import SignedFeatureMap, check_n_components
+from krein.estimators.maps.base import SignedFeatureMap, check_n_components
 from krein.kernels import Kernel
 
 __all__ = ["TensorSketch", "draw_count_sketch"]

@@ -12,7 +12,7 @@ from krein.baselines.inner_product import InnerPolynomial
 from krein.baselines.polynomial import homogeneous_weights, polynomial_form
 from krein.baselines.products import complex_products, draw_complex_levels, draw_levels, real_products, weigh_levels
 from krein.baselines.signs import check_projection
-from krein.estimators.base import SignedFeatureMap, check_n_components
+from krein.estimators.maps.base import SignedFeatureMap, check_n_components
 from krein.kernels import Kernel
 
 __all__ = ["TensorizedRandomProjection"]

@@ -36,7 +36,7 @@ def add_approximate(app: "typer.Typer") -> None:
         as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     ) -> None:
         """How well random features approximate a kernel on the rows of a table, and how fast."""
-        from krein.estimators.fourier import SignedFourierFeatures
+        from krein.estimators.maps.fourier import SignedFourierFeatures
 
         features = SignedFourierFeatures(
             kernel=parse_kernel(kernel), n_components=n_components, weights=weights, sampler=sampler, random_state=seed
@@ -75,7 +75,7 @@ def sample_rows(path: Path, target: str | None, scaling: str, rows: int, seed: i
     import numpy as np
 
     from krein.datasets import MinMax
-    from krein.tables import TableChunks, open_table
+    from krein.files.tables import TableChunks, open_table
 
     if scaling not in ("minmax", "none"):
         raise ValueError(f"scaling must be minmax or none, got {scaling!r}")

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import numpy as np
 
-from krein.tables import TableError
+from krein.files.tables import TableError
 
 __all__ = ["check_writable", "replace", "writer_for"]
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
     """An error before the work rather than after it, if a file cannot be made at `path`."""
-    from krein.estimators.persistence import ModelFileError
+    from krein.files.models import ModelFileError
 
     path = Path(path)
     try:

@@ -12,7 +12,7 @@ import numpy as np
 from krein.cli.command import command
 from krein.cli.files import check_writable, replace, writer_for
 from krein.cli.output import console, progress_bar, report_card
-from krein.tables import TableChunks, TableError, open_table
+from krein.files.tables import TableChunks, TableError, open_table
 
 if TYPE_CHECKING:
     import typer
@@ -62,15 +62,15 @@ def predict(
     Columns are found by name; more columns than the model needs do no harm, and if the target is among them the
     predictions are scored.
     """
-    from krein.estimators.persistence import load, read_header
+    from krein.files.models import load_model, read_header
 
     write = writer_for(out)
     check_writable(out)
-    learner = load(model)
+    learner = load_model(model)
     notes = read_header(model)["notes"]
     if "columns" not in notes:
         raise TableError(
-            f"{model} was not written by krein train, so it does not say which columns it needs; use krein.load"
+            f"{model} was not written by krein train, so it does not say which columns it needs; use krein.load_model"
         )
     table = open_table(data)
     target, task = notes["target"], notes["task"]

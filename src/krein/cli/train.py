@@ -12,7 +12,7 @@ import numpy as np
 from krein.cli.command import command
 from krein.cli.files import check_writable
 from krein.cli.output import console, progress_bar, report_card
-from krein.tables import TableChunks, open_table
+from krein.files.tables import TableChunks, open_table
 
 if TYPE_CHECKING:
     import typer
@@ -117,13 +117,13 @@ def train(
 
     Raises
     ------
-    TableError, krein.estimators.persistence.ModelFileError, ValueError
+    TableError, krein.files.models.ModelFileError, ValueError
         With a message for the person at the terminal.
     """
-    from krein.estimators.fourier import SignedFourierFeatures
-    from krein.estimators.persistence import save_model
-    from krein.estimators.ridge import KreinRidge, KreinRidgeClassifier
-    from krein.estimators.scaled import ScaledFeatures
+    from krein.estimators.learners.ridge import KreinRidge, KreinRidgeClassifier
+    from krein.estimators.maps.fourier import SignedFourierFeatures
+    from krein.estimators.maps.scaled import ScaledFeatures
+    from krein.files.models import save_model
     from krein.kernels import parse_kernel
 
     check_writable(out)

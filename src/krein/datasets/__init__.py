@@ -1,7 +1,7 @@
 """Named data sets, packaged, from a local folder or downloaded with a checksum, and the scaling used on them."""
 
+from krein._core.errors import DatasetError
 from krein.datasets.catalog import names
-from krein.datasets.errors import DatasetError
 from krein.datasets.loading import Dataset, load
 from krein.datasets.scaling import MinMax, minmax_unit, unit
 from krein.datasets.store import cache_folder

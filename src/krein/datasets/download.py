@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import IO, cast
 
-from krein.datasets.errors import DatasetError
+from krein._core.errors import DatasetError
 from krein.datasets.progress import transfer_bar
 from krein.datasets.store import require_pooch
 

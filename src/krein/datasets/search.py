@@ -7,10 +7,10 @@ import warnings
 from importlib import resources
 from pathlib import Path
 
+from krein._core.errors import DatasetError
 from krein.datasets.catalog import Arrays, Entry
 from krein.datasets.digest import content_digest, file_sha256, short
 from krein.datasets.download import download
-from krein.datasets.errors import DatasetError
 from krein.datasets.store import cache_folder, locked, read_npz, write_npz
 
 __all__ = ["find_arrays"]

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from krein.datasets.errors import DatasetError
+from krein._core.errors import DatasetError
 
 __all__ = ["cache_folder", "locked", "read_npz", "require_pooch", "write_npz"]
 

@@ -1,13 +1,13 @@
 """The scikit-learn layer: feature maps with a signature and the models that learn from them."""
 
-from krein.estimators.exact import ExactKreinRidge, ExactKreinSVC
-from krein.estimators.fourier import SignedFourierFeatures
-from krein.estimators.nystroem import KreinNystroem
-from krein.estimators.pca import KreinPCA
-from krein.estimators.persistence import load
-from krein.estimators.ridge import KreinRidge, KreinRidgeClassifier
-from krein.estimators.scaled import ScaledFeatures
-from krein.estimators.svm import KreinSVC
+from krein.estimators.learners.exact import ExactKreinRidge, ExactKreinSVC
+from krein.estimators.learners.pca import KreinPCA
+from krein.estimators.learners.ridge import KreinRidge, KreinRidgeClassifier
+from krein.estimators.learners.svm import KreinSVC
+from krein.estimators.maps.fourier import SignedFourierFeatures
+from krein.estimators.maps.nystroem import KreinNystroem
+from krein.estimators.maps.scaled import ScaledFeatures
+from krein.files.models import load_model
 
 __all__ = [
     "SignedFourierFeatures",
@@ -19,5 +19,5 @@ __all__ = [
     "KreinPCA",
     "ExactKreinRidge",
     "ExactKreinSVC",
-    "load",
+    "load_model",
 ]

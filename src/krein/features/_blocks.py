@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from krein.kernels.threads import n_threads
+from krein._core.threads import n_threads
 
 __all__ = [
     "Backend",

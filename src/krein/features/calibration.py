@@ -16,8 +16,8 @@ from typing import final
 import numpy as np
 from scipy import linalg
 
+from krein._core.threads import n_threads, share
 from krein.features.feature_map import FeatureMap
-from krein.kernels.threads import n_threads, share
 from krein.measures import Head
 
 __all__ = ["Calibration", "calibrate", "judged", "relative_error"]

@@ -9,7 +9,7 @@ from typing import Any, final
 import numpy as np
 import scipy.sparse as sp
 
-from krein.kernels.rows import row_norms, unit_rows
+from krein._core.rows import row_norms, unit_rows
 
 __all__ = ["diameter", "LOWEST", "OFF_UNIT", "Region", "region_of"]
 

@@ -5,17 +5,18 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, Literal, final
 
 import numpy as np
 
+from krein._core.checks import real
+from krein._core.rows import as_rows, unit_rows
 from krein.kernels.facts import UNKNOWN, Facts
 from krein.kernels.gram import radial_gram
 from krein.kernels.laws import RadiusLaw
-from krein.kernels.rows import as_rows, unit_rows
 
-__all__ = ["Domain", "Kernel", "Sum", "positive_integer", "positive_real", "real", "truth_value"]
+__all__ = ["Domain", "Kernel", "Sum"]
 
 Domain = Literal["euclidean", "sphere"]
 
@@ -90,8 +91,25 @@ class Kernel(ABC):
                     f"X and Y must have the same number of columns, got {X.shape[1]} and {Y.shape[1]}; "
                     "both must come from the same preprocessing"
                 )
+        return self.gram(X, None if same else Y)
+
+    def gram(self, X: Any, Y: Any | None = None) -> np.ndarray:
+        """Exact Gram matrix of rows that are placed already: nothing is checked and nothing scaled again.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_samples_X, n_features)
+            As `place` returns it.
+        Y : array or CSR matrix of shape (n_samples_Y, n_features), default=None
+            If None, the result is exactly symmetric with k(0) on the diagonal.
+
+        Returns
+        -------
+        ndarray of shape (n_samples_X, n_samples_Y)
+            float32 if both inputs are float32, else float64.
+        """
         limit = 2.0 if self.domain == "sphere" else math.inf
-        return radial_gram(self.radial, X, None if same else Y, max_distance=limit)
+        return radial_gram(self.radial, X, Y, max_distance=limit)
 
     def __add__(self, other: Any) -> Kernel:
         if not isinstance(other, Kernel):
@@ -244,36 +262,3 @@ def _collected(terms: tuple[tuple[float, Kernel], ...]) -> tuple[tuple[float, Ke
         return kept
     keeper = next((k for k in collected if k.domain == "sphere"), next(iter(collected)))
     return ((0.0, keeper),)
-
-
-def real(value: Any, name: str) -> float:
-    """A finite float, or an error that names the parameter."""
-    if not isinstance(value, Real) or isinstance(value, bool):
-        raise TypeError(f"{name} must be a real number, got {value!r} of type {type(value).__name__}")
-    if not math.isfinite(value):
-        raise ValueError(f"{name} must be finite, got {value!r}")
-    return float(value)
-
-
-def positive_real(value: Any, name: str) -> float:
-    """A positive finite float, or an error that names the parameter."""
-    number = real(value, name)
-    if number <= 0.0:
-        raise ValueError(f"{name} must be positive, got {value!r}; use a number greater than 0")
-    return number
-
-
-def truth_value(value: Any, name: str) -> bool:
-    """True or False, or an error that names the parameter."""
-    if not isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{name} must be True or False, got {value!r}")
-    return bool(value)
-
-
-def positive_integer(value: Any, name: str, *, least: int = 1) -> int:
-    """An integer of at least `least`, or an error that names the parameter."""
-    if not isinstance(value, Integral) or isinstance(value, bool):
-        raise TypeError(f"{name} must be an integer, got {value!r} of type {type(value).__name__}")
-    if value < least:
-        raise ValueError(f"{name} must be at least {least}, got {value!r}")
-    return int(value)

@@ -9,7 +9,8 @@ from typing import Any, final
 import numpy as np
 from scipy import special
 
-from krein.kernels.base import Domain, Kernel, positive_real
+from krein._core.checks import positive_real
+from krein.kernels.base import Domain, Kernel
 from krein.kernels.facts import Facts
 from krein.kernels.laws import ChiLaw, RadiusLaw, StudentLaw, VarianceGammaLaw, log_kv
 

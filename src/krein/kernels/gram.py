@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from krein.kernels.rows import dense_block, row_blocks, row_norms
-from krein.kernels.threads import n_threads, share
+from krein._core.rows import dense_block, row_blocks, row_norms
+from krein._core.threads import n_threads, share
 
 __all__ = ["radial_gram"]
 

@@ -8,7 +8,8 @@ from typing import Any, final
 
 import numpy as np
 
-from krein.kernels.base import Domain, Kernel, truth_value
+from krein._core.checks import truth_value
+from krein.kernels.base import Domain, Kernel
 
 __all__ = ["Radial"]
 

@@ -13,7 +13,8 @@ from typing import Any, final
 import numpy as np
 from scipy import special
 
-from krein.kernels.base import Domain, Kernel, positive_integer, positive_real, real, truth_value
+from krein._core.checks import integer, positive_integer, positive_real, real, truth_value
+from krein.kernels.base import Domain, Kernel
 from krein.kernels.facts import SMOOTH_JUMP, Facts
 
 __all__ = ["ArcCosine", "GeodesicGaussian", "NTK", "Sigmoid", "SphericalPolynomial"]
@@ -157,7 +158,7 @@ class ArcCosine(_SphereKernel):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "order", positive_integer(self.order, "order", least=0))
+        object.__setattr__(self, "order", integer(self.order, "order", least=0))
         if self.order > 1:
             raise ValueError(f"order must be 0 or 1, got {self.order}; the paper uses no other")
 

@@ -7,16 +7,13 @@ import math
 import numpy as np
 from scipy import linalg
 
+from krein._core.errors import SingularSystemError
 from krein.learning.path import RidgePath
 
 __all__ = ["NEARLY_SINGULAR", "SINGULAR", "SingularSystemError", "clear_of_singularity", "solve_definite"]
 
 NEARLY_SINGULAR = 1e-3  # below this clearance some direction is amplified a thousandfold against hilbert ridge
 SINGULAR = 1e-10  # below this one, rounding decides the solution
-
-
-class SingularSystemError(ValueError):
-    """The Kreĭn system has no stable solution at the λ asked for."""
 
 
 def solve_definite(gram: np.ndarray, penalty: np.ndarray, cross: np.ndarray) -> np.ndarray:

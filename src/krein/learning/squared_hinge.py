@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg
 
-from krein.kernels.rows import row_blocks
+from krein._core.rows import row_blocks
 
 __all__ = ["HingeSolution", "squared_hinge"]
 

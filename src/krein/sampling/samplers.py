@@ -12,9 +12,9 @@ from typing import Any, final
 import numpy as np
 from scipy import special
 
+from krein._core.directions import independent_directions, orthogonal_directions
 from krein.measures import Density, LawPart, Mixture, RadialPart, SignedMeasure
 from krein.sampling.allocation import ALLOCATIONS, allocate
-from krein.sampling.directions import independent_directions, orthogonal_directions
 from krein.sampling.frequencies import Frequencies, Structure
 from krein.sampling.sharing import sharing_helps
 

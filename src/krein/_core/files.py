@@ -1,0 +1,107 @@
+"""Writing a file whole or not at all."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+__all__ = ["check_target", "whole_file", "write_whole"]
+
+
+def check_target(path: str | os.PathLike[str]) -> Path:
+    """Where a file of this name would be written; an error if what is there already is no regular file.
+
+    A link is followed, so that what it points to is replaced and not the link. A device, pipe or folder is refused:
+    renaming a file over it would put a plain file in its place.
+
+    Parameters
+    ----------
+    path : str or path
+
+    Returns
+    -------
+    Path
+    """
+    target = Path(os.path.realpath(path))
+    try:
+        mode = target.stat().st_mode
+    except FileNotFoundError:
+        return target
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, "it is a folder", str(path))
+    if not stat.S_ISREG(mode):
+        raise OSError(errno.EINVAL, "it is a device or a pipe, not a regular file", str(path))
+    return target
+
+
+@contextmanager
+def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """A binary stream whose content becomes the file when the block ends well, and is dropped when it does not.
+
+    A temporary file in the same folder is flushed to the disk and renamed over `path`, so that nobody ever sees half of it and
+    a failure leaves a previous file as it was.
+
+    Parameters
+    ----------
+    path : str or path
+
+    Yields
+    ------
+    stream : binary stream
+        Open for writing; it can seek.
+
+    Raises
+    ------
+    OSError
+        If the folder cannot be written to, the disk is full, or the target is no regular file.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "some.txt")
+    ...     with whole_file(path) as stream:
+    ...         _ = stream.write(b"all of it")
+    ...     os.listdir(folder)
+    ['some.txt']
+    """
+    target = check_target(path)
+    descriptor, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.chmod(temporary, _mode(target))  # mkstemp makes files only their owner can read
+        os.replace(temporary, target)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            os.unlink(temporary)
+        raise
+
+
+def write_whole(path: str | os.PathLike[str], content: bytes | str) -> None:
+    """Write a file whole or not at all; text as UTF-8.
+
+    Parameters
+    ----------
+    path : str or path
+    content : bytes or str
+    """
+    with whole_file(path) as stream:
+        stream.write(content.encode() if isinstance(content, str) else content)
+
+
+def _mode(target: Path) -> int:
+    """The permissions of the file that is replaced, or those a new file would get."""
+    with suppress(FileNotFoundError):
+        return stat.S_IMODE(target.stat().st_mode)
+    umask = os.umask(0)
+    os.umask(umask)
+    return 0o666 & ~umask

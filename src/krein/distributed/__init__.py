@@ -1,0 +1,1 @@
+"""Rows that live on a cluster: the same sums over blocks, elsewhere."""

@@ -1,0 +1,1 @@
+"""Models that learn from features with a signature, as scikit-learn estimators."""

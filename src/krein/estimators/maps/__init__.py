@@ -1,0 +1,1 @@
+"""Feature maps with a signature, as scikit-learn transformers."""

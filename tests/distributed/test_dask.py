@@ -1,0 +1,168 @@
+"""Fitting on Dask collections: the same model as on one machine, also when a worker is killed in the middle."""
+
+import os
+import signal
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import standin_map
+from krein.distributed.dask_rows import is_dask, transform
+from krein.estimators.learners.pca import KreinPCA
+from krein.estimators.learners.ridge import KreinRidge, KreinRidgeClassifier
+from krein.estimators.learners.svm import KreinSVC
+from standin_map import CosineMap
+
+da = pytest.importorskip("dask.array")
+dd = pytest.importorskip("dask.dataframe")
+distributed = pytest.importorskip("distributed")
+
+
+class SlowCosineMap(CosineMap):
+    """Takes its time over every block, so that a worker can be killed while it works."""
+
+    def _map(self, X):
+        time.sleep(0.15)
+        return super()._map(X)
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, size=(4000, 3))
+    y = np.cos(3 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.3 * rng.normal(size=4000)
+    weight = rng.integers(0, 3, 4000).astype(float)
+    return X, y, weight
+
+
+@pytest.fixture(scope="module")
+def labels(rows):
+    return np.array(["low", "middle", "top class"])[np.digitize(rows[1], [0.2, 0.8])]
+
+
+@pytest.mark.parametrize("selection", ["loo", "validation", "gcv"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_array_gives_the_model_of_one_machine(rows, selection, weighted):
+    X, y, weight = rows
+    # not below 1e-6: two orders of summation differ by 1e-16 over λ
+    options = {"selection": selection, "loo_rows": 500, "lam": np.geomspace(1e-6, 1e-1, 11)}
+    here = KreinRidge(CosineMap(), **options).fit(X, y, weight if weighted else None)
+    there = KreinRidge(CosineMap(), **options).fit(
+        da.from_array(X, chunks=(700, 2)),
+        da.from_array(y, chunks=900),
+        da.from_array(weight, chunks=333) if weighted else None,
+    )
+    assert there.n_rows_ == 4000
+    assert there.lam_ == pytest.approx(here.lam_, rel=1e-9)
+    np.testing.assert_allclose(there.predict(X), here.predict(X), rtol=0, atol=1e-8)
+    lazy = there.predict(da.from_array(X, chunks=(700, 2)))
+    assert is_dask(lazy)
+    np.testing.assert_allclose(lazy.compute(), here.predict(X), rtol=0, atol=1e-8)
+
+
+def test_bounded_samples_agree_between_one_machine_and_many(rows, monkeypatch):
+    X, y, _ = rows
+    monkeypatch.setattr("krein.estimators.learners.ridge_base.FEATURE_ROWS", 300)
+    monkeypatch.setattr("krein.estimators.learners.streaming.FEATURE_ROWS", 300)
+    here = KreinRidge(CosineMap(), lam=1e-3).fit(X, y)
+    there = KreinRidge(CosineMap(), lam=1e-3).fit(da.from_array(X, chunks=(600, 3)), da.from_array(y, chunks=600))
+    np.testing.assert_allclose(there.predict(X), here.predict(X), rtol=0, atol=1e-8)
+    np.testing.assert_array_equal(there._ledger.train.shift, here._ledger.train.shift)
+
+
+def test_dataframe_with_names_and_text_labels(rows, labels):
+    pandas = pytest.importorskip("pandas")
+    X, _, _ = rows
+    frame = pandas.DataFrame(X, columns=["a", "b", "c"]).assign(label=labels)
+    here = KreinRidgeClassifier(CosineMap(), lam=np.geomspace(1e-6, 1e-1, 11)).fit(
+        frame[["a", "b", "c"]], frame["label"]
+    )
+    table = dd.from_pandas(frame, npartitions=5)
+    there = KreinRidgeClassifier(CosineMap(), lam=np.geomspace(1e-6, 1e-1, 11)).fit(
+        table[["a", "b", "c"]], table["label"]
+    )
+    np.testing.assert_array_equal(there.classes_, here.classes_)
+    np.testing.assert_array_equal(there.feature_names_in_, ["a", "b", "c"])
+    values = there.decision_function(table[["a", "b", "c"]]).compute()
+    np.testing.assert_allclose(values, here.decision_function(frame[["a", "b", "c"]]), rtol=0, atol=1e-8)
+    found = there.predict(table[["a", "b", "c"]]).compute()
+    assert (found == here.predict(frame[["a", "b", "c"]])).all()
+
+
+def test_components_features_and_machines(rows, labels):
+    X, _, _ = rows
+    lazy = da.from_array(X, chunks=(900, 3))
+    here, there = KreinPCA(4, features=CosineMap()).fit(X), KreinPCA(4, features=CosineMap()).fit(lazy)
+    np.testing.assert_allclose(there.eigenvalues_, here.eigenvalues_, rtol=1e-10)
+    np.testing.assert_allclose(there.transform(lazy).compute(), here.transform(X), atol=1e-8)
+    features = CosineMap().fit(X)
+    np.testing.assert_array_equal(transform(features, lazy).compute(), features.transform(X))
+    machine = KreinSVC(CosineMap()).fit(X, labels)
+    np.testing.assert_array_equal(machine.predict(lazy).compute(), machine.predict(X))
+    with pytest.raises(TypeError, match="KreinRidgeClassifier"):
+        machine.fit(lazy, labels)
+
+
+def test_bad_input_is_named_on_a_cluster_too(rows):
+    X, y, _ = rows
+    lazy = da.from_array(X, chunks=(900, 3))
+    with pytest.raises(ValueError, match="inconsistent lengths: 4000 and 3999"):
+        KreinRidge(CosineMap()).fit(lazy, da.from_array(y[:-1]))
+    y = y.copy()
+    y[2345] = np.nan
+    with pytest.raises(ValueError, match="row 2345"):
+        KreinRidge(CosineMap()).fit(lazy, da.from_array(y, chunks=900))
+    with pytest.raises(ValueError, match="2 features, but KreinRidge is expecting 3"):
+        KreinRidge(CosineMap()).fit(lazy, rows[1]).predict(lazy[:, :2])
+
+
+def test_without_dask_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "dask", None)
+    with pytest.raises(ImportError, match=r"krein\[dask\]"):
+        transform(CosineMap(), np.zeros((2, 2)))
+
+
+def test_a_worker_killed_in_mid_fit_changes_nothing(rows):
+    import cloudpickle
+
+    X, y, weight = rows
+    here = KreinRidge(SlowCosineMap(), lam=np.geomspace(1e-6, 1e-1, 11)).fit(X, y, weight)
+    for module in (standin_map, sys.modules[__name__]):  # workers cannot import the tests
+        cloudpickle.register_pickle_by_value(module)
+    try:
+        with (
+            distributed.LocalCluster(
+                n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, memory_limit="600MiB"
+            ) as cluster,
+            distributed.Client(cluster) as client,
+        ):
+            lazy = [da.from_array(a, chunks=(100, *a.shape[1:])) for a in (X, y, weight)]
+            pids = [worker.pid for worker in cluster.workers.values()]
+            outcome = {}
+
+            def fit():
+                with client.as_current():
+                    outcome["model"] = KreinRidge(SlowCosineMap(), lam=np.geomspace(1e-6, 1e-1, 11)).fit(*lazy)
+
+            thread = threading.Thread(target=fit)
+            thread.start()
+            deadline = time.monotonic() + 60
+            # both workers hold finished blocks, and most of the 40 are still to come
+            while sum("_block_ledger" in str(key) for keys in client.has_what().values() for key in keys) < 4:
+                assert time.monotonic() < deadline, "the fit never got going"
+                assert thread.is_alive()
+                time.sleep(0.02)
+            os.kill(pids[0], signal.SIGKILL)
+            thread.join(timeout=120)
+            assert not thread.is_alive()
+            there = outcome["model"]
+            assert there.n_rows_ == 4000
+            np.testing.assert_allclose(there.predict(X), here.predict(X), rtol=0, atol=1e-8)
+            values = there.predict(lazy[0])
+            np.testing.assert_allclose(client.compute(values).result(), here.predict(X), rtol=0, atol=1e-8)
+    finally:
+        for module in (standin_map, sys.modules[__name__]):
+            cloudpickle.unregister_pickle_by_value(module)

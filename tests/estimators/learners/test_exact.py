@@ -1,0 +1,121 @@
+"""Exact references: formulas of the dual, the flipped machine, what happens to bad matrices."""
+
+import numpy as np
+import pytest
+from scipy.linalg import LinAlgWarning
+from sklearn.svm import SVC
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from krein.estimators.learners.exact import ExactKreinRidge, ExactKreinSVC
+from krein.kernels import DeltaGaussian, Gaussian
+from krein.learning import SingularSystemError
+
+
+@parametrize_with_checks(
+    [
+        ExactKreinRidge(),
+        ExactKreinRidge(regularizer="two"),
+        ExactKreinRidge(regularizer="krein", fit_intercept=False),
+        ExactKreinRidge("precomputed"),
+        ExactKreinSVC(),
+        ExactKreinSVC("precomputed"),
+    ]
+)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 3))
+    return X, np.sin(X[:, 0]) + 0.1 * rng.normal(size=80), np.digitize(X[:, 0], [-0.4, 0.4])
+
+
+def test_krein_ridge_is_the_textbook_formula(rows):
+    X, y, _ = rows
+    kernel = DeltaGaussian(0.5, 2.0)
+    model = ExactKreinRidge(kernel, regularizer="krein", lam=0.01, fit_intercept=False).fit(X, y)
+    expected = kernel(X, X) @ np.linalg.solve(kernel(X) + 0.8 * np.eye(80), y)
+    np.testing.assert_allclose(model.predict(X), expected, atol=1e-9)
+
+
+def test_hilbert_ridge_is_ridge_on_the_flipped_matrix(rows):
+    X, y, _ = rows
+    K = DeltaGaussian(0.5, 2.0)(X)
+    values, vectors = np.linalg.eigh(K)
+    flipped = (vectors * np.abs(values)) @ vectors.T
+    model = ExactKreinRidge("precomputed", lam=0.01, fit_intercept=False).fit(K, y)
+    np.testing.assert_allclose(model.predict(K), flipped @ np.linalg.solve(flipped + 0.8 * np.eye(80), y), atol=1e-9)
+
+
+@pytest.mark.parametrize("regularizer", ["hilbert", "two"])
+def test_chosen_lambda_comes_near_the_best_on_new_rows(rows, regularizer):
+    """Leave-one-out on |K| would choose a λ here with an R² of −0.9."""
+    X, y, _ = rows
+    kernel = DeltaGaussian(0.5, 4.0)
+    model = ExactKreinRidge(kernel, regularizer=regularizer).fit(X[:60], y[:60])
+    best = max(
+        ExactKreinRidge(kernel, lam=lam).fit(X[:60], y[:60]).score(X[60:], y[60:]) for lam in np.geomspace(1e-6, 1, 13)
+    )
+    assert model.score(X[60:], y[60:]) > best - 0.2
+
+
+def test_several_targets(rows):
+    X, y, _ = rows
+    both = ExactKreinRidge(lam=0.01).fit(X, np.c_[y, -y])
+    np.testing.assert_allclose(both.predict(X)[:, 1], -ExactKreinRidge(lam=0.01).fit(X, y).predict(X), atol=1e-9)
+
+
+def test_svc_solves_on_the_flipped_matrix_and_maps_back(rows):
+    X, _, y = rows
+    X, X_new, y = X[:60], X[60:], y[:60]
+    kernel = DeltaGaussian(0.5, 4.0)
+    K = kernel(X)
+    values, vectors = np.linalg.eigh(K)
+    assert values[0] < 0
+    flipped = (vectors * np.abs(values)) @ vectors.T
+    machine = SVC(C=2.0, kernel="precomputed", tol=1e-6, decision_function_shape="ovo").fit(flipped, y)
+    model = ExactKreinSVC(kernel, C=2.0, tol=1e-6).fit(X, y)
+    sign = (vectors * np.sign(values)) @ vectors.T
+    np.testing.assert_allclose(
+        model._pair_margins(X_new), machine.decision_function(kernel(X_new, X) @ sign), atol=1e-5
+    )
+    np.testing.assert_array_equal(model.predict(X_new), machine.predict(kernel(X_new, X) @ sign))
+    assert model.n_negative_ == np.count_nonzero(values < 0)
+    two = ExactKreinSVC(kernel, C=2.0, tol=1e-6).fit(X, y > 0)
+    pair = SVC(C=2.0, kernel="precomputed", tol=1e-6).fit(flipped, y > 0)
+    np.testing.assert_allclose(two.decision_function(X_new), pair.decision_function(kernel(X_new, X) @ sign), atol=1e-5)
+
+
+def test_on_a_positive_kernel_it_is_an_ordinary_svc(rows):
+    X, _, y = rows
+    ours = ExactKreinSVC(Gaussian(1.0), tol=1e-6).fit(X, y)
+    theirs = SVC(kernel="rbf", gamma=0.5, tol=1e-6).fit(X, y)
+    np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
+    assert ours.n_negative_ == 0
+
+
+def test_bad_matrices(rows):
+    X, y, labels = rows
+    K = DeltaGaussian()(X)
+    with pytest.raises(ValueError, match="square"):
+        ExactKreinRidge("precomputed").fit(K[:, :70], y)
+    K = K.copy()
+    K[3, 5] += 1.0
+    with pytest.raises(ValueError, match="not symmetric"):
+        ExactKreinSVC("precomputed").fit(K, labels)
+    with pytest.raises(ValueError, match="kernel must be"):
+        ExactKreinRidge("rbf").fit(X, y)
+    with pytest.raises(ValueError, match="C must be positive"):
+        ExactKreinSVC(C=0.0).fit(X, labels)
+
+
+def test_singular_systems():
+    K = np.diag([1.0, -0.4, 2.0, 3.0])
+    y = np.arange(4.0)
+    model = ExactKreinRidge("precomputed", regularizer="krein", lam=0.1, fit_intercept=False)
+    with pytest.raises(SingularSystemError, match=r"singular at lam=0\.1"):
+        model.fit(K, y)
+    with pytest.warns(LinAlgWarning, match="nearly singular"):
+        model.set_params(lam=0.1 * (1 + 1e-6)).fit(K, y)

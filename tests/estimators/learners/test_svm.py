@@ -1,0 +1,89 @@
+"""KreinSVC: the three solvers agree, C by cross-validation, bad input."""
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.svm import LinearSVC
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from krein.estimators.learners.svm import C_GRID, KreinSVC
+from standin_map import CosineMap
+
+
+@parametrize_with_checks([KreinSVC(CosineMap()), KreinSVC(CosineMap(), solver="liblinear-primal")])
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, size=(300, 2))
+    y = np.array(["a", "b", "c"])[np.digitize(np.hypot(*X.T) + 0.05 * rng.normal(size=300), [0.5, 0.9])]
+    return X, y
+
+
+@pytest.mark.parametrize("two_classes", [False, True])
+def test_solvers_agree_with_liblinear(rows, two_classes):
+    X, y = rows
+    y = y == "b" if two_classes else y
+    models = {
+        solver: KreinSVC(CosineMap(), C=3.0, solver=solver, tol=1e-7, max_iter=100_000, random_state=0).fit(X, y)
+        for solver in ("newton", "liblinear-primal", "liblinear-dual")
+    }
+    newton = models["newton"]
+    for model in models.values():
+        np.testing.assert_allclose(model.decision_function(X), newton.decision_function(X), atol=2e-3)
+    other = LinearSVC(C=3.0, dual=False, tol=1e-8, max_iter=10_000).fit(newton.features_.transform(X), y)
+    np.testing.assert_allclose(newton.coef_, other.coef_, rtol=1e-3, atol=1e-4)
+    np.testing.assert_array_equal(newton.predict(X), other.predict(newton.features_.transform(X)))
+
+
+@pytest.mark.parametrize("solver", ["newton", "liblinear-primal"])
+def test_cost_by_cross_validation(rows, solver):
+    X, y = rows
+    model = KreinSVC(CosineMap(), C="cv", solver=solver, random_state=0).fit(X, y)
+    assert C_GRID[np.argmax(model.cv_scores_)] == model.C_
+    assert model.cv_scores_.shape == (5,)
+    assert model.score(X, y) > 0.85
+
+
+def test_all_folds_at_once_score_as_one_by_one(rows):
+    X, y = rows
+    newton = KreinSVC(CosineMap(), C="cv", tol=1e-8, random_state=0).fit(X, y)
+    other = KreinSVC(CosineMap(), C="cv", solver="liblinear-primal", tol=1e-8, max_iter=10_000, random_state=0).fit(
+        X, y
+    )
+    np.testing.assert_allclose(newton.cv_scores_, other.cv_scores_, atol=1.5 / 300)
+
+
+def test_float32_is_enough(rows):
+    X, y = rows
+    double = KreinSVC(CosineMap(), C=1.0).fit(X, y)
+    single = KreinSVC(CosineMap(), C=1.0).fit(X.astype(np.float32), y)
+    np.testing.assert_allclose(single.decision_function(X), double.decision_function(X), atol=1e-2)
+
+
+class TestBadInput:
+    @pytest.mark.parametrize("C", [0, -1.0, "best", None])
+    def test_cost(self, rows, C):
+        with pytest.raises(ValueError, match="C must be a positive number or 'cv'"):
+            KreinSVC(CosineMap(), C=C).fit(*rows)
+
+    def test_solver(self, rows):
+        with pytest.raises(ValueError, match="'newton', 'liblinear-primal', 'liblinear-dual'"):
+            KreinSVC(CosineMap(), solver="simplex").fit(*rows)
+
+    def test_classes(self, rows):
+        X, y = rows
+        with pytest.raises(ValueError, match="at least 2 classes"):
+            KreinSVC(CosineMap()).fit(X, ["a"] * 300)
+        y = y.copy()
+        y[:] = "a"
+        y[:3] = "b"
+        with pytest.raises(ValueError, match=r"at least 5 rows of every class.*'b'"):
+            KreinSVC(CosineMap(), C="cv").fit(X, y)
+
+    def test_too_few_steps_are_reported(self, rows):
+        with pytest.warns(ConvergenceWarning, match="max_iter=1"):
+            KreinSVC(CosineMap(), C=1000.0, tol=1e-10, max_iter=1).fit(*rows)

@@ -1,0 +1,32 @@
+"""ScaledFeatures: the scaling of the columns, and that it travels with the map."""
+
+import numpy as np
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from krein.estimators.maps.scaled import ScaledFeatures
+from standin_map import CosineMap
+
+
+@parametrize_with_checks([ScaledFeatures(CosineMap()), ScaledFeatures(CosineMap(), scaling="standard")])
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+def test_it_is_the_map_of_scaled_rows():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(50, 3)) * [1.0, 1e3, 1e-3] + 5.0
+    X[:, 2] = 7.0
+    model = ScaledFeatures(CosineMap()).fit(X)
+    scaled = (X - X.min(axis=0)) / np.array([np.ptp(X[:, 0]), np.ptp(X[:, 1]), np.inf])
+    np.testing.assert_allclose(model.transform(X), CosineMap().fit(scaled).transform(scaled), atol=1e-12)
+    far = model.transform(X + np.array([1e3, 0.0, 0.0]))
+    np.testing.assert_allclose(far, model.transform(np.c_[np.full(50, X[:, 0].max()), X[:, 1:]]), atol=1e-9)
+    standard = ScaledFeatures(CosineMap(), scaling="standard").fit(X)
+    scaled = (X - X.mean(axis=0)) / np.array([X[:, 0].std(), X[:, 1].std(), np.inf])
+    np.testing.assert_allclose(standard.transform(X), CosineMap().fit(scaled).transform(scaled), atol=1e-9)
+
+
+def test_unknown_scaling():
+    with pytest.raises(ValueError, match="'minmax', 'standard'"):
+        ScaledFeatures(CosineMap(), scaling="log").fit(np.eye(3))

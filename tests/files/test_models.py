@@ -1,0 +1,243 @@
+"""Model files: bit for bit the same predictions, no pickles, and a reason for every file that is refused."""
+
+import io
+import json
+import os
+import stat
+import zipfile
+
+import numpy as np
+import pytest
+
+from krein.estimators.learners.exact import ExactKreinRidge, ExactKreinSVC
+from krein.estimators.learners.pca import KreinPCA
+from krein.estimators.learners.ridge import KreinRidge, KreinRidgeClassifier
+from krein.estimators.learners.svm import KreinSVC
+from krein.estimators.maps.fourier import SignedFourierFeatures
+from krein.estimators.maps.nystroem import KreinNystroem
+from krein.estimators.maps.scaled import ScaledFeatures
+from krein.files.models import ModelFileError, load_model, read_header, save_model
+from krein.kernels import NTK, DeltaGaussian, Gaussian, Laplacian, Radial, SphericalPolynomial
+
+RNG = np.random.default_rng(0)
+X = RNG.uniform(0.05, 1.0, size=(300, 5))
+Y = np.cos(5 * X[:, 0]) + X[:, 1]
+LABELS = np.array(["red", "green", "ultramarine"])[np.digitize(Y, [0.3, 0.9])]
+
+
+def fourier(kernel=None, **options):
+    return SignedFourierFeatures(kernel=kernel, n_components=64, random_state=0, **options)
+
+
+MODELS = {
+    "ridge": lambda: KreinRidge(fourier(DeltaGaussian(0.5, 2.0))).fit(X, Y),
+    "ridge, several targets": lambda: KreinRidge(fourier(), regularizer="two", lam=(1e-3, 1e-2)).fit(X, np.c_[Y, -Y]),
+    "ridge, sum of kernels": lambda: KreinRidge(fourier(2 * Gaussian(1.0) - 0.5 * Laplacian(0.7))).fit(X, Y),
+    "classifier": lambda: KreinRidgeClassifier(fourier(NTK())).fit(X, LABELS),
+    "classifier, unbiased": lambda: KreinRidgeClassifier(fourier(SphericalPolynomial(2, 2), weights="unbiased")).fit(
+        X, LABELS
+    ),
+    "classifier, projected": lambda: KreinRidgeClassifier(fourier(weights="projected")).fit(X, LABELS),
+    "classifier, object labels": lambda: KreinRidgeClassifier(fourier()).fit(X, LABELS.astype(object)),
+    "classifier, nystroem": lambda: KreinRidgeClassifier(KreinNystroem(n_components=30, random_state=0)).fit(X, LABELS),
+    "scaled": lambda: KreinRidge(ScaledFeatures(fourier(Gaussian(1.0)))).fit(X, Y),
+    "svc": lambda: KreinSVC(fourier()).fit(X, LABELS),
+    "exact ridge": lambda: ExactKreinRidge(DeltaGaussian(), lam=0.1).fit(X[:50], Y[:50]),
+    "exact svc": lambda: ExactKreinSVC().fit(X[:50], LABELS[:50]),
+    "random state object": lambda: KreinRidge(fourier(), lam=0.1, random_state=np.random.RandomState(3)).fit(X, Y),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_a_loaded_model_predicts_bit_for_bit_the_same(name, dtype, tmp_path):
+    model = MODELS[name]()
+    path = tmp_path / "model.krein"
+    model.save(path)
+    again = load_model(path)
+    assert type(again) is type(model)
+    np.testing.assert_array_equal(again.predict(X.astype(dtype)), model.predict(X.astype(dtype)))
+    if name != "random state object":
+        assert repr(again) == repr(model)
+    # and the copy can be copied
+    again.save(path)
+    np.testing.assert_array_equal(load_model(path).predict(X), model.predict(X))
+
+
+@pytest.mark.parametrize(
+    "features",
+    [fourier(NTK()), fourier(weights="projected"), KreinNystroem(kernel=NTK(), n_components=20, random_state=0)],
+)
+def test_feature_maps_and_components(features, tmp_path):
+    path = tmp_path / "map.krein"
+    model = KreinPCA(4, features=features).fit(X)
+    model.save(path)
+    np.testing.assert_array_equal(load_model(path).transform(X), model.transform(X))
+    save_model(model.features_, path)
+    np.testing.assert_array_equal(load_model(path).transform(X), model.features_.transform(X))
+
+
+def test_names_of_columns_and_notes_are_kept(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X, columns=list("abcde"))
+    model = KreinRidge(fourier(), lam=0.1).fit(frame, Y)
+    save_model(model, tmp_path / "m", notes={"columns": list("abcde"), "note": "naïve"})
+    assert read_header(tmp_path / "m")["notes"] == {"columns": list("abcde"), "note": "naïve"}
+    again = load_model(tmp_path / "m")
+    np.testing.assert_array_equal(again.predict(frame), model.predict(frame))
+    with pytest.raises(ValueError, match="feature names"):
+        again.predict(frame[list("edcba")])
+
+
+def test_the_file_is_an_npz_archive_with_a_json_header(tmp_path):
+    path = tmp_path / "m.npz"
+    model = KreinRidge(fourier(), lam=0.1).fit(X, Y)
+    model.save(path)
+    with np.load(path, allow_pickle=False) as archive:
+        arrays = [archive[name] for name in archive.files if name != "header.json"]
+    assert any(a.shape == model.coef_.shape and (a == model.coef_).all() for a in arrays)
+    header = read_header(path)
+    assert header["format"] == 1
+    assert header["class"] == "KreinRidge"
+
+
+def test_sums_over_rows_are_not_kept_and_partial_fit_says_so(tmp_path):
+    model = KreinRidge(fourier(), lam=0.1).fit(X, Y)
+    model.save(tmp_path / "m")
+    with pytest.raises(ValueError, match="loaded from a file"):
+        load_model(tmp_path / "m").partial_fit(X, Y)
+    load_model(tmp_path / "m").fit(X, Y)
+
+
+class TestRefused:
+    @pytest.fixture
+    def path(self, tmp_path):
+        path = tmp_path / "model.krein"
+        ExactKreinRidge(DeltaGaussian(), lam=0.1).fit(X[:30], Y[:30]).save(path)
+        return path
+
+    def rewrite(self, path, change):
+        """The archive with its header changed by a function, checksum as it was."""
+        with zipfile.ZipFile(path) as archive:
+            members = {name: archive.read(name) for name in archive.namelist()}
+        header = json.loads(members["header.json"])
+        change(header)
+        members["header.json"] = json.dumps(header).encode()
+        with zipfile.ZipFile(path, "w") as archive:
+            for name, data in members.items():
+                archive.writestr(name, data)
+
+    @pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 0.99])
+    def test_cut_short(self, path, share):
+        data = path.read_bytes()
+        path.write_bytes(data[: int(share * len(data))])
+        with pytest.raises(ModelFileError, match="cut short"):
+            load_model(path)
+
+    def test_every_flipped_byte_is_noticed_or_harmless(self, path):
+        data = path.read_bytes()
+        expected = load_model(path).predict(X)
+        for position in np.random.default_rng(1).integers(0, len(data), 60):
+            broken = bytearray(data)
+            broken[position] ^= 0x55
+            path.write_bytes(bytes(broken))
+            try:
+                found = load_model(path).predict(X)
+            except ModelFileError:
+                continue
+            np.testing.assert_array_equal(found, expected)  # a byte of the archive's own book-keeping
+
+    def test_newer_format(self, path):
+        self.rewrite(path, lambda header: header.update(format=2, krein="9.0"))
+        with pytest.raises(ModelFileError, match=r"format 2, written by krein 9\.0.*upgrade krein"):
+            load_model(path)
+
+    def test_changed_header(self, path):
+        self.rewrite(path, lambda header: header["model"]["state"].update(lam=0.2))
+        with pytest.raises(ModelFileError, match="checksum"):
+            load_model(path)
+
+    @pytest.mark.parametrize(
+        "name", ["os:system", "subprocess:Popen", "krein.files.tables:zipfile", "krein.kernels:NTK.x"]
+    )
+    def test_foreign_classes(self, path, name, monkeypatch):
+        monkeypatch.setattr("krein.files.models._checksum", lambda *_: "same")
+        self.rewrite(path, lambda header: (header["model"].update({"class": name}), header.update(checksum="same")))
+        with pytest.raises(ModelFileError, match="not a class of krein"):
+            load_model(path)
+
+    def test_pickled_arrays(self, path, monkeypatch):
+        monkeypatch.setattr("krein.files.models._checksum", lambda *_: "same")
+        buffer = io.BytesIO()
+        np.lib.format.write_array(buffer, np.array([{"a": 1}], dtype=object), allow_pickle=True)
+        with zipfile.ZipFile(path) as archive:
+            members = {name: archive.read(name) for name in archive.namelist()}
+        header = json.loads(members["header.json"])
+        header["checksum"] = "same"
+        members |= {"header.json": json.dumps(header).encode(), "a0.npy": buffer.getvalue()}
+        with zipfile.ZipFile(path, "w") as archive:
+            for name, data in members.items():
+                archive.writestr(name, data)
+        with pytest.raises(ModelFileError, match=r"Object arrays|does not describe"):
+            load_model(path)
+
+    def test_other_files(self, path):
+        path.write_text("hello")
+        with pytest.raises(ModelFileError, match="not a model file"):
+            load_model(path)
+        np.savez(path.with_suffix(".npz"), a=1)
+        with pytest.raises(ModelFileError, match="not written by krein"):
+            load_model(path.with_suffix(".npz"))
+        with pytest.raises(FileNotFoundError):
+            load_model(path.with_name("absent"))
+
+
+class TestUnwritable:
+    def test_functions_cannot_be_saved_and_the_old_file_stays(self, tmp_path):
+        path = tmp_path / "m"
+        path.write_text("previous")
+        model = ExactKreinRidge(Radial(lambda z: np.exp(-z)), lam=0.1).fit(X[:20], Y[:20])
+        with pytest.raises(ModelFileError, match=r"holds a function.*named kernel"):
+            model.save(path)
+        model = ExactKreinRidge(lambda A, B: A @ B.T, lam=0.1).fit(X[:20], Y[:20])
+        with pytest.raises(ModelFileError, match=r"ExactKreinRidge.kernel is a .*function"):
+            model.save(path)
+        assert path.read_text() == "previous"
+        assert os.listdir(tmp_path) == ["m"]
+
+    def test_no_such_folder_and_a_folder(self, tmp_path):
+        model = ExactKreinRidge(lam=0.1).fit(X[:20], Y[:20])
+        with pytest.raises(ModelFileError, match="cannot write"):
+            model.save(tmp_path / "absent" / "m")
+        with pytest.raises(ModelFileError, match="it is a folder"):
+            model.save(tmp_path)
+
+    def test_a_failure_half_way_leaves_the_old_file(self, tmp_path, monkeypatch):
+        path = tmp_path / "m"
+        path.write_text("previous")
+        model = ExactKreinRidge(lam=0.1).fit(X[:20], Y[:20])
+
+        def full(*_):
+            raise OSError(28, "No space left on device")
+
+        monkeypatch.setattr("os.fsync", full)
+        with pytest.raises(ModelFileError, match="No space left on device"):
+            model.save(path)
+        assert path.read_text() == "previous"
+        assert os.listdir(tmp_path) == ["m"]
+
+    def test_permissions_are_those_of_an_ordinary_file(self, tmp_path):
+        ExactKreinRidge(lam=0.1).fit(X[:20], Y[:20]).save(tmp_path / "m")
+        (tmp_path / "ordinary").write_text("")
+        assert stat.S_IMODE(os.stat(tmp_path / "m").st_mode) == stat.S_IMODE(os.stat(tmp_path / "ordinary").st_mode)
+
+
+@pytest.mark.parametrize(
+    "name", ["SphericalRandomFeatures", "DoubleGaussianMixture", "TensorSketch", "ArcCosineFeatures"]
+)
+def test_rival_maps_take_part(name, tmp_path):
+    rivals = pytest.importorskip("krein.baselines")
+    unit = X / np.linalg.norm(X, axis=1, keepdims=True)
+    model = getattr(rivals, name)(n_components=32, random_state=0).fit(unit)
+    save_model(model, tmp_path / "m")
+    np.testing.assert_array_equal(load_model(tmp_path / "m").transform(unit), model.transform(unit))

@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 SETUP  := $(VENV)/.ready
 BENCH  := .venv-bench
 
-.PHONY: demo test lint bench history docs clean
+.PHONY: demo test test-processors compare-processors lint bench history docs clean
 
 $(SETUP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -17,6 +17,14 @@ demo: $(SETUP)
 
 test: $(SETUP)
 	$(BIN)/python -m pytest -n 2 -q
+
+# The whole suite once for each processor that this one can pretend to be: PROCESSORS="avx2 oldest" for some of them
+test-processors: $(SETUP)
+	$(BIN)/python tools/processors.py test $(PROCESSORS)
+
+# How far results differ between them
+compare-processors: $(SETUP)
+	$(BIN)/python tools/processors.py compare $(PROCESSORS)
 
 lint: $(SETUP)
 	$(BIN)/ruff check .

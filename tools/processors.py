@@ -2,8 +2,8 @@
 
 ``python tools/processors.py test [SETTING ...]`` runs the whole test suite once for each setting and ends in a table of counts;
 ``python tools/processors.py compare`` computes the features and measures of ``benchmarks/accuracy.py`` under each setting and
-prints the largest relative difference from the first. ``make test-processors`` and ``make compare-processors`` call it. Settings without a
-matching processor are left out and said to be.
+prints the largest relative difference from the first. ``make test-processors`` and ``make compare-processors`` call it. Settings
+without a matching processor are left out and said to be.
 """
 
 from __future__ import annotations

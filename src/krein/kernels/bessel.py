@@ -31,7 +31,7 @@ def log_matern(nu: float, x: np.ndarray) -> np.ndarray:
     ndarray of the shape of x
         At most 0. Beyond :math:`\max(4000, 4\nu)`, where M is below the least positive number, the value there.
     """
-    x = np.minimum(np.asarray(x, dtype=np.float64), max(4000.0, 4.0 * nu))
+    x = np.minimum(np.asarray(x, dtype=np.float64), max(4000.0, 4.0 * min(nu, 1e300)))
     if nu >= _LARGE_ORDER:
         return np.asarray(np.minimum(_log_matern_of_large_order(nu, x), 0.0))
     inside = np.maximum(x, _TINY)

@@ -94,7 +94,7 @@ class _Reader:
     """One pass over the tokens of a text."""
 
     def __init__(self, text: str) -> None:
-        self.text = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+        self.text = _short(text)
         if len(text) > _LONGEST:
             raise ValueError(f"the kernel {self.text!r} has {len(text):,} characters, at most {_LONGEST:,} are read")
         self.tokens: list[tuple[str, str]] = []
@@ -176,7 +176,7 @@ class _Reader:
     def _named(self, word: str) -> Kernel:
         plain = word.lower().replace("-", "").replace("_", "")
         if plain not in _PLAIN and plain != "scaled":
-            raise ValueError(f"unknown kernel {word!r} in {self.text!r}; {_usage()}")
+            raise ValueError(f"unknown kernel {_short(word)!r} in {self.text!r}; {_usage()}")
         positional, named = self._arguments() if self._next() == "(" else ([], {})
         held = [value for value in (*positional, *named.values()) if isinstance(value, Kernel)]
         try:
@@ -241,6 +241,10 @@ def _scaled(kernel: Kernel, scale: float) -> Kernel:
 def _number(value: Any) -> Any:
     """Kernels and numbers as they are, but integers that no parameter can be as floats."""
     return float(value) if isinstance(value, int) and abs(value) > _LARGEST_INTEGER else value
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
 
 def _usage() -> str:

@@ -76,10 +76,10 @@ def test_matern_of_huge_smoothness_is_gaussian(nu: float) -> None:
     np.testing.assert_allclose(values, Gaussian(1.0).radial(z), rtol=0, atol=max(2 / nu, 1e-15))
 
 
-@pytest.mark.parametrize("nu", [200.0, 999.999, 1000.0, 5000.0])
+@pytest.mark.parametrize("nu", [200.3, 999.999, 1000.001])
 def test_matern_at_the_change_of_formula(nu: float) -> None:
     z = np.array([0.01, 0.5, 1.0, 2.0, 5.0, 20.0])
-    with mp.workdps(400):  # mpmath takes K as a difference of two huge numbers
+    with mp.workdps(400):  # mpmath takes K as a difference of two huge numbers, and needs long for integer orders
         expected = [float(_exact(Matern(1.0, nu), mp.mpf(x))) for x in z]
     np.testing.assert_allclose(Matern(1.0, nu).radial(z), expected, rtol=0, atol=2e-12)
 

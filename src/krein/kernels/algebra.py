@@ -197,7 +197,8 @@ class Product(_Composite):
         return Counter(self.parts) == Counter(other.parts) if isinstance(other, Product) else NotImplemented
 
     def __hash__(self) -> int:
-        return hash(frozenset(Counter(self.parts).items()))
+        # With the class: Log(1.0) and Cauchy(1.0) have one hash, as dataclasses hash their fields only.
+        return hash(frozenset(Counter((type(k).__name__, k) for k in self.parts).items()))
 
     def _kernels(self) -> tuple[Kernel, ...]:
         return self.parts

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 
 import mpmath as mp
@@ -20,7 +19,9 @@ from krein.kernels import (
     Log,
     Matern,
     Multiquadric,
+    Product,
     Radial,
+    Scaled,
     Sigmoid,
     SphericalPolynomial,
     Sum,
@@ -69,6 +70,14 @@ KERNELS: list[Kernel] = [
     Radial(_tent, domain="sphere"),
     2.0 * Gaussian(1.0) - Laplacian(0.5),
     -3.0 * NTK() + 0.5 * SphericalPolynomial(2, 3) - Cauchy(2.0),
+    Gaussian(1.0) * Cauchy(2.0),
+    ArcCosine(0) * SphericalPolynomial(2, 2),
+    Gaussian(1.5) * NTK() - 2.0 * Matern(1.0, 2.0) * Cauchy(0.7) * Cauchy(0.7),
+    Multiquadric(1.0) * Log(2.0),
+    Multiquadric(1.0).scaled(3.0),
+    ThinPlate().scaled(2.0),
+    ThinPlate().scaled(0.5) * Gaussian(1.0) - ThinPlate(),
+    Radial(_tent).scaled(0.7),
 ]
 
 # Positive definite on every ℝ^d or on every sphere, by theorem.
@@ -85,6 +94,10 @@ POSITIVE: list[Kernel] = [
     ArcCosine(1),
     NTK(),
     NTK(3),
+    Gaussian(1.0) * Cauchy(2.0),
+    Laplacian(0.7) * Matern(1.0, 2.5) * Cauchy(1.0),
+    NTK(2) * SphericalPolynomial(2, 3),
+    Gaussian(2.0) * ArcCosine(1) + 0.1 * NTK(),
 ]
 
 
@@ -97,6 +110,10 @@ def reference(kernel: Kernel, z: float) -> float:
 def _exact(kernel: Kernel, z: mp.mpf) -> mp.mpf:
     if isinstance(kernel, Sum):
         return mp.fsum(mp.mpf(c) * _exact(k, z) for c, k in kernel.parts)
+    if isinstance(kernel, Product):
+        return mp.fprod(_exact(k, z) for k in kernel.parts)
+    if isinstance(kernel, Scaled):
+        return _exact(kernel.kernel, z / mp.mpf(kernel.scale))
     return _FORMULAS[type(kernel)](kernel, z)
 
 
@@ -142,14 +159,9 @@ _FORMULAS: dict[type, Callable] = {
     ArcCosine: lambda k, z: _kappa0(_inner(z)) if k.order == 0 else _kappa1(_inner(z)),
     NTK: _ntk,
     Sigmoid: _sigmoid,
-    GeodesicGaussian: lambda k, z: mp.exp(-(mp.acos(_inner(z)) ** 2) / (2 * mp.mpf(k.scale) ** 2)),
+    GeodesicGaussian: lambda k, z: mp.exp(-((2 * mp.asin(z / 2)) ** 2) / (2 * mp.mpf(k.scale) ** 2)),
     Multiquadric: lambda k, z: mp.sqrt(mp.mpf(k.c) ** 2 + z**2),
     Log: lambda k, z: -mp.log(1 + z**2 / mp.mpf(k.c) ** 2),
     ThinPlate: lambda k, z: z**2 * mp.log(z) if z > 0 else mp.mpf(0),
     Radial: lambda k, z: max(mp.mpf(0), 1 - z / 3),
 }
-
-
-def limit_of(kernel: Kernel) -> float:
-    """The largest distance to look at: 2 on the sphere."""
-    return 2.0 if kernel.domain == "sphere" else math.inf

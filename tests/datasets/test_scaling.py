@@ -90,7 +90,7 @@ def test_zero_row():
     with pytest.raises(ValueError, match=r"row 1 of X is all zeros .*2 such row.*zero_rows='keep'"):
         unit(X)
     np.testing.assert_array_equal(unit(X, zero_rows="keep"), X)
-    with pytest.raises(ValueError, match="'raise' or 'keep', got 'drop'"):
+    with pytest.raises(ValueError, match="one of 'raise', 'keep', got 'drop'"):
         unit(X, zero_rows="drop")
 
 

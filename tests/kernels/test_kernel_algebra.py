@@ -179,7 +179,7 @@ def test_text(text: str, kernel: Kernel) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        *("", "2", "ntk(", "foo", "gaussian + 1", "gaussian*ntk", "gaussian ** 2", "gaussian/0", "gaussian(1, 2, 3)"),
+        *("", "2", "ntk(", "foo", "gaussian + 1", "gaussian ** 2", "gaussian/0", "gaussian(1, 2, 3)"),
         *(
             "gaussian(width=1)",
             "gaussian('1')",

@@ -146,7 +146,7 @@ def test_matern_of_large_smoothness_is_nearly_gaussian() -> None:
         (lambda: SphericalPolynomial(2, 0), ValueError, "p must be at least 1"),
         (lambda: SphericalPolynomial(2, 1.5), TypeError, "p must be an integer"),
         (lambda: SphericalPolynomial(2, True), TypeError, "p must be an integer"),
-        (lambda: ArcCosine(2), ValueError, "order must be 0 or 1"),
+        (lambda: ArcCosine(2), ValueError, "order must be at most 1"),
         (lambda: ArcCosine(-1), ValueError, "order must be at least 0"),
         (lambda: ArcCosine(1.0), TypeError, "order must be an integer"),
         (lambda: NTK(0), ValueError, "depth must be at least 1"),

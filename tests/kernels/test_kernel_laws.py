@@ -10,7 +10,8 @@ import pytest
 from scipy import integrate, special
 
 from krein.kernels import Cauchy, Gaussian, Kernel, Laplacian, Matern
-from krein.kernels.laws import RadiusLaw, VarianceGammaLaw, log_kv
+from krein.kernels.bessel import log_kv
+from krein.kernels.laws import RadiusLaw, VarianceGammaLaw
 from krein.measures import omega
 
 KERNELS: list[Kernel] = [

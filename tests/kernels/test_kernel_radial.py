@@ -60,7 +60,7 @@ def test_malformed_functions(function, error: type[Exception], words: str) -> No
 def test_malformed_arguments() -> None:
     with pytest.raises(TypeError, match="must be callable"):
         Radial(3.0)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="'euclidean' or 'sphere'"):
+    with pytest.raises(ValueError, match="one of 'euclidean', 'sphere'"):
         Radial(ramp, domain="torus")  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="normalize must be True or False"):
         Radial(ramp, normalize=1)  # type: ignore[arg-type]

@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from krein._core.checks import one_of, positive_integer
 from krein.cli.command import command
 from krein.cli.output import console, print_json, report_card
 from krein.kernels import parse_kernel
@@ -19,7 +20,13 @@ _MOST_ROWS = 20_000  # to fit on; fitting looks at fewer
 
 
 def add_approximate(app: "typer.Typer") -> None:
-    """``krein approximate``."""
+    """``krein approximate``.
+
+    Parameters
+    ----------
+    app : typer.Typer
+        To add the command to.
+    """
     import typer
 
     @command(app, "approximate")
@@ -71,16 +78,33 @@ def add_approximate(app: "typer.Typer") -> None:
 
 
 def sample_rows(path: Path, target: str | None, scaling: str, rows: int, seed: int) -> tuple[Any, Any]:
-    """Rows to fit on and rows to test on, a uniform sample of the table taken in one pass."""
+    """Rows to fit on and rows to test on, a uniform sample of the table taken in one pass.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        A table, as :func:`krein.files.tables.open_table` takes it.
+    target : str or None
+        Column to leave out.
+    scaling : {"minmax", "none"}
+        Columns to [0, 1] by the rows to fit on, or as they are.
+    rows : int
+        To test on, at most half of the table.
+    seed : int
+        Of the sample.
+
+    Returns
+    -------
+    X, X_new : ndarray of shape (n_rows, n_features)
+        At most 20,000 rows to fit on, and the rows to test on.
+    """
     import numpy as np
 
     from krein.datasets import MinMax
     from krein.files.tables import TableChunks, open_table
 
-    if scaling not in ("minmax", "none"):
-        raise ValueError(f"scaling must be minmax or none, got {scaling!r}")
-    if rows < 1:
-        raise ValueError(f"rows must be at least 1, got {rows}; the paper uses 1000")
+    one_of(scaling, "scaling", ("minmax", "none"))
+    positive_integer(rows, "rows")
     table = open_table(path)
     if target is not None:
         table.check_columns([target])
@@ -89,9 +113,7 @@ def sample_rows(path: Path, target: str | None, scaling: str, rows: int, seed: i
     for (X,) in TableChunks(table, [name for name in table.columns if name != target]):
         kept = X if kept is None else np.concatenate([kept, X])
         keys = np.concatenate([keys, rng.random(X.shape[0])])
-        best = np.argsort(keys, kind="stable")[
-            :limit
-        ]  # the rows with the smallest of independent keys are a fair sample
+        best = np.argsort(keys, kind="stable")[:limit]  # those with the smallest of independent keys: a fair sample
         kept, keys = kept[best], keys[best]
     assert kept is not None  # an empty table is refused above
     if kept.shape[0] < 4:

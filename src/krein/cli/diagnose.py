@@ -19,7 +19,13 @@ __all__ = ["add_diagnose"]
 
 
 def add_diagnose(app: "typer.Typer") -> None:
-    """``krein diagnose``."""
+    """``krein diagnose``.
+
+    Parameters
+    ----------
+    app : typer.Typer
+        To add the command to.
+    """
     import typer
 
     @command(app, "diagnose")

@@ -15,33 +15,47 @@ __all__ = ["Arrays", "Entry", "CATALOG", "find", "names"]
 
 Arrays = dict[str, np.ndarray]
 
+# Folders of the official files
 _UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases"
 _LIBSVM = "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/binary"
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One data set of the catalogue.
+    """One data set of the catalog.
 
     Its arrays are ``X, y`` if the source has no split into training and test rows, else
     ``X_train, y_train, X_test, y_test``.
+
+    Parameters
+    ----------
+    name : str
+    urls : tuple of str
+        Official files, in the order in which ``read`` wants them.
+    read : callable
+        Contents of the official files to arrays; a ValueError names the line that cannot be read.
+    digest : str
+        :func:`~krein.datasets.digest.content_digest` of the arrays.
+    file_sha256 : str
+        Of the ``.npz`` file this project hands around: a quick test that spares the reading for the digest.
+    split_sizes : tuple of int or None
+        Training and test rows to draw, or None if the source has a split.
+    description, source : str
+        What the rows are, and whom to credit.
+    positive_class : int or None, default=None
+        Class against all others in the binary version, where the literature has one besides the stored classes.
+    multiclass : bool, default=False
     """
 
     name: str
     urls: tuple[str, ...]
-    """Official files, in the order in which ``read`` wants them."""
     read: Callable[[Sequence[bytes]], Arrays]
-    """Contents of the official files to arrays; a ValueError names the line that cannot be read."""
     digest: str
-    """:func:`~krein.datasets.digest.content_digest` of the arrays."""
     file_sha256: str
-    """Of the ``.npz`` file this project hands around: a quick test that spares the reading for the digest."""
     split_sizes: tuple[int, int] | None
-    """Training and test rows to draw, or None if the source has a split."""
     description: str
     source: str
     positive_class: int | None = None
-    """Class against all others in the binary version, where the literature has one besides the stored classes."""
     multiclass: bool = False
 
 
@@ -132,11 +146,15 @@ _ENTRIES = (
     ),
 )
 
-CATALOG = {entry.name: entry for entry in _ENTRIES}
+CATALOG = {entry.name: entry for entry in _ENTRIES}  # by name, in the order of the paper's Table 1
 
 
 def names() -> tuple[str, ...]:
     """Names that :func:`krein.datasets.load` takes, in the order of the paper's Table 1.
+
+    Returns
+    -------
+    tuple of str
 
     Examples
     --------
@@ -148,6 +166,14 @@ def names() -> tuple[str, ...]:
 
 def find(name: str) -> Entry:
     """The entry of that name; capitals and hyphens do not count, so the paper's ``cod-RNA`` is found.
+
+    Parameters
+    ----------
+    name : str
+
+    Returns
+    -------
+    Entry
 
     Examples
     --------

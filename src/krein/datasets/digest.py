@@ -50,13 +50,31 @@ def content_digest(arrays: Mapping[str, np.ndarray]) -> str:
 
 
 def file_sha256(path: Path) -> str:
-    """SHA-256 of the bytes of a file, as 64 hexadecimal digits."""
+    """SHA-256 of the bytes of a file.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+
+    Returns
+    -------
+    str
+        64 hexadecimal digits.
+    """
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def short(digest: str) -> str:
     """First twelve digits, enough to tell two files apart in a message.
+
+    Parameters
+    ----------
+    digest : str
+
+    Returns
+    -------
+    str
 
     Examples
     --------

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import operator
 from dataclasses import dataclass
 from typing import Literal, overload
 
 import numpy as np
 
+from krein._core.checks import integer, truth_value
 from krein.datasets.catalog import Arrays, Entry, find
 from krein.datasets.search import find_arrays
 
@@ -62,7 +62,7 @@ class Dataset:
     @property
     def n_features(self) -> int:
         """Number of columns."""
-        return self.X_train.shape[1]
+        return int(self.X_train.shape[1])
 
     @property
     def classes(self) -> np.ndarray:
@@ -144,8 +144,9 @@ def load(
     ((20000, 16), dtype('float32'), 'TIDNG')
     """
     entry = find(name)
-    seed = _checked_seed(seed)
-    binary = entry.positive_class is not None if binary is None else bool(binary)
+    seed = integer(seed, "seed", least=0)
+    split = truth_value(split, "split")
+    binary = entry.positive_class is not None if binary is None else truth_value(binary, "binary")
     if binary and entry.multiclass and entry.positive_class is None:
         raise ValueError(f"{entry.name} has no binary version; leave binary out, or make y from the classes yourself")
     positive_class = entry.positive_class if binary else None
@@ -162,16 +163,6 @@ def load(
         description=entry.description,
         source=entry.source,
     )
-
-
-def _checked_seed(seed: int) -> int:
-    try:
-        value = operator.index(seed)
-    except TypeError:
-        raise TypeError(f"seed must be an integer, as it is all that identifies a split, got {seed!r}") from None
-    if value < 0:
-        raise ValueError(f"seed must not be negative, got {value}")
-    return value
 
 
 def _split_rows(entry: Entry, arrays: Arrays, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

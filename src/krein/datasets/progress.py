@@ -16,6 +16,11 @@ def _silent(done: int, total: int | None) -> None:
 def transfer_bar(label: str) -> Iterator[Callable[[int, int | None], None]]:
     """Show a bar on standard error while the block runs.
 
+    Parameters
+    ----------
+    label : str
+        Shown beside the bar.
+
     Yields
     ------
     callable

@@ -9,15 +9,18 @@ by its Euclidean length (:func:`minmax_unit`). What the tables call *raw* is the
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
+from numpy.typing import ArrayLike
+
+from krein._core.checks import one_of, truth_value
 
 __all__ = ["MinMax", "minmax_unit", "unit"]
 
 ZeroRows = Literal["raise", "keep"]
 
-_BLOCK = 1 << 14
+_BLOCK = 1 << 14  # rows scaled at a time, so that no second copy in double precision is made of the whole table
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,14 +60,24 @@ class MinMax:
             raise ValueError("low, high and their difference must be finite, with low <= high in every column")
 
     @classmethod
-    def fit(cls, X) -> MinMax:
-        """Bounds of the columns of ``X``, array-like of shape (n_samples, n_features) with at least one row."""
+    def fit(cls, X: ArrayLike) -> MinMax:
+        """Bounds of the columns of ``X``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            At least one row.
+
+        Returns
+        -------
+        MinMax
+        """
         X = _matrix(X)
         if X.shape[0] == 0:
             raise ValueError("X has no rows, so its columns have no minimum and maximum; pass the training rows")
         return cls(X.min(axis=0), X.max(axis=0))
 
-    def apply(self, X, *, clip: bool = True) -> np.ndarray:
+    def apply(self, X: ArrayLike, *, clip: bool = True) -> np.ndarray:
         """Scaled copy of ``X``.
 
         Parameters
@@ -79,6 +92,7 @@ class MinMax:
         ndarray of shape (n_samples, n_features)
             float32 if ``X`` is float32, else float64.
         """
+        clip = truth_value(clip, "clip")
         X = _matrix(X)
         if X.shape[1] != self.low.size:
             raise ValueError(f"X has {X.shape[1]} columns, but the bounds were made for {self.low.size}")
@@ -93,7 +107,7 @@ class MinMax:
         return np.clip(scaled, 0, 1, out=scaled) if clip else scaled
 
 
-def unit(X, *, zero_rows: ZeroRows = "raise") -> np.ndarray:
+def unit(X: ArrayLike, *, zero_rows: ZeroRows = "raise") -> np.ndarray:
     r"""Rows divided by their Euclidean length, :math:`x \mapsto x / \|x\|_2`.
 
     Parameters
@@ -115,8 +129,7 @@ def unit(X, *, zero_rows: ZeroRows = "raise") -> np.ndarray:
     array([[0.6, 0.8],
            [0. , 1. ]])
     """
-    if zero_rows not in ("raise", "keep"):
-        raise ValueError(f"zero_rows must be 'raise' or 'keep', got {zero_rows!r}")
+    one_of(zero_rows, "zero_rows", get_args(ZeroRows))
     X = _matrix(X)
     # exact: division by a power of two near the largest entry keeps squares from overflowing and underflowing
     largest = np.abs(X).max(axis=1, initial=0, keepdims=True).astype(np.float64)
@@ -130,10 +143,13 @@ def unit(X, *, zero_rows: ZeroRows = "raise") -> np.ndarray:
     scaled = np.ldexp(X, shift).astype(X.dtype, copy=False)
     length = np.sqrt(np.einsum("ij,ij->i", scaled, scaled, dtype=np.float64, casting="same_kind"))
     length[zero] = 1
-    return np.divide(scaled, length[:, None], out=scaled, casting="same_kind")
+    np.divide(scaled, length[:, None], out=scaled, casting="same_kind")
+    return np.asarray(scaled)
 
 
-def minmax_unit(X_train, *others, clip: bool = True, zero_rows: ZeroRows = "raise") -> tuple[np.ndarray, ...]:
+def minmax_unit(
+    X_train: ArrayLike, *others: ArrayLike, clip: bool = True, zero_rows: ZeroRows = "raise"
+) -> tuple[np.ndarray, ...]:
     """Columns to [0, 1] as the training rows say, then rows to unit length: the scaling of the paper's experiments.
 
     Parameters
@@ -166,14 +182,14 @@ def minmax_unit(X_train, *others, clip: bool = True, zero_rows: ZeroRows = "rais
     return tuple(unit(scaler.apply(X, clip=clip), zero_rows=zero_rows) for X in (X_train, *others))
 
 
-def _matrix(X) -> np.ndarray:
+def _matrix(X: ArrayLike) -> np.ndarray:
     """``X`` as a finite matrix of float32 or float64."""
-    X = np.asarray(X)
-    if X.ndim != 2:
-        raise ValueError(f"X must be a matrix of shape (n_samples, n_features), got shape {X.shape}")
-    if X.dtype != np.float32:
-        X = X.astype(np.float64, copy=False)
-    finite = np.isfinite(X).all(axis=1)
+    matrix = np.asarray(X)
+    if matrix.ndim != 2:
+        raise ValueError(f"X must be a matrix of shape (n_samples, n_features), got shape {matrix.shape}")
+    if matrix.dtype != np.float32:
+        matrix = matrix.astype(np.float64, copy=False)
+    finite = np.isfinite(matrix).all(axis=1)
     if not finite.all():
         raise ValueError(f"row {np.flatnonzero(~finite)[0]} of X has a value that is NaN or infinite")
-    return X
+    return matrix

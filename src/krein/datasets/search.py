@@ -6,6 +6,7 @@ import os
 import warnings
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 from krein._core.errors import DatasetError
 from krein.datasets.catalog import Arrays, Entry
@@ -26,6 +27,15 @@ def find_arrays(entry: Entry) -> Arrays:
 
     What is found is checked. A wrong file in ``KREIN_DATA`` is an error, as somebody put it there on purpose; a wrong file
     in the cache is reported and replaced.
+
+    Parameters
+    ----------
+    entry : Entry
+
+    Returns
+    -------
+    dict of str to ndarray
+        ``X, y``, or ``X_train, y_train, X_test, y_test``.
     """
     arrays = _from_user_folder(entry)
     if arrays is None:
@@ -101,7 +111,7 @@ def _checked(entry: Entry, path: Path) -> Arrays:
     return arrays
 
 
-def _from_source(entry: Entry, folder: Path, **options) -> Arrays:
+def _from_source(entry: Entry, folder: Path, **options: Any) -> Arrays:
     """Download, read, check and store; the caller holds the lock."""
     instead = (
         f"Instead you can set KREIN_DATA to a folder that has {entry.name}.npz, or download by hand "

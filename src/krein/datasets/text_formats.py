@@ -1,6 +1,6 @@
 """Text formats of the official sources: UCI tables and LIBSVM's sparse lines, compressed or not.
 
-The fast paths are vectorised and only find out *that* something is wrong; the line is then looked for one by one.
+The fast paths are vectorized and only find out *that* something is wrong; the line is then looked for one by one.
 """
 
 from __future__ import annotations
@@ -12,12 +12,15 @@ import re
 import warnings
 import zlib
 from collections.abc import Callable
+from typing import TypeVar
 
 import numpy as np
 
 __all__ = ["decompress", "parse_integer_table", "parse_letters", "parse_libsvm"]
 
-_SPACE, _COLON, _NEWLINE = b" :\n"
+_Result = TypeVar("_Result")
+
+_SPACE, _COLON, _NEWLINE = b" :\n"  # what separates fields, as byte codes
 _NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
@@ -25,6 +28,14 @@ def decompress(data: bytes) -> bytes:
     """Undo gzip or bzip2, told by the first bytes; anything else is returned as it is.
 
     Names are no guide: some servers and proxies decompress on the way and keep the name.
+
+    Parameters
+    ----------
+    data : bytes
+
+    Returns
+    -------
+    bytes
 
     Examples
     --------
@@ -193,7 +204,7 @@ def _entries_per_line(text: bytes) -> np.ndarray:
     return np.bincount(line_of_separator[separators == _COLON], minlength=n_lines)
 
 
-def _parsed(parse: Callable, data: bytes, fault: Callable[[bytes], str | None]):
+def _parsed(parse: Callable[[], _Result], data: bytes, fault: Callable[[bytes], str | None]) -> _Result:
     """What ``parse`` returns, or an error that names the line."""
     if not data.strip():
         raise ValueError("the file is empty")

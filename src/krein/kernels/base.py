@@ -1,31 +1,32 @@
-"""The interface of a kernel, and the algebra of sums and signed multiples."""
+"""The interface of a kernel: its function, its matrices, its parameters and its operators."""
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from numbers import Real
-from typing import Any, Literal, final
+from typing import Any, Literal, Self
 
 import numpy as np
 
-from krein._core.checks import real
+from krein._core.checks import positive_real, real
 from krein._core.rows import as_rows, unit_rows
 from krein.kernels.facts import UNKNOWN, Facts
 from krein.kernels.gram import radial_gram
 from krein.kernels.laws import RadiusLaw
+from krein.kernels.parameters import changed_params, constructor_params, nested_params
 
-__all__ = ["Domain", "Kernel", "Sum"]
+__all__ = ["Domain", "Kernel"]
 
 Domain = Literal["euclidean", "sphere"]
 
 
 class Kernel(ABC):
-    """A radial kernel :math:`k(x, y) = k(\\|x - y\\|)`, positive definite or not.
+    r"""A radial kernel :math:`k(x, y) = k(\|x - y\|)`, positive definite or not.
 
     A new kernel is a frozen dataclass with a `radial` function; everything else has a default. Kernels are
-    values: hashable, comparable, and combined by ``+``, ``-`` and multiplication with a number of any sign.
+    values: hashable, comparable, and combined by ``+``, ``-`` and ``*`` with each other and with numbers of any sign.
     """
 
     __array_ufunc__ = None  # numpy scalars leave multiplication to the kernel, arrays are refused
@@ -37,7 +38,18 @@ class Kernel(ABC):
 
     @abstractmethod
     def radial(self, z: Any) -> np.ndarray:
-        """k(z), elementwise, for distances z ≥ 0."""
+        """k(z), elementwise.
+
+        Parameters
+        ----------
+        z : array-like
+            Distances, at least 0.
+
+        Returns
+        -------
+        ndarray of the shape of z, float64
+            Never NaN: where a value is out of range it is 0 or infinite.
+        """
 
     @property
     def facts(self) -> Facts:
@@ -49,20 +61,166 @@ class Kernel(ABC):
         """Whether rows are brought to unit length by the kernel itself."""
         return False
 
+    @property
+    def length_scale(self) -> float | None:
+        """The shortest distance over which the kernel changes much, in the units of the data; None where it has none.
+
+        It grows with the kernel: ``k.scaled(s).length_scale == s * k.length_scale`` up to rounding. Kernels on the sphere
+        have none, as a chord has no scale, and neither has a function of the user's or one without a parameter.
+        """
+        return None
+
     def radius_law(self, dim: int) -> RadiusLaw | None:
-        """The law of ‖ω‖ if the kernel is the transform of a known probability measure on ℝ^dim, else None."""
+        """The law of ‖ω‖ if the kernel is the transform of a known probability measure on ℝ^dim.
+
+        Parameters
+        ----------
+        dim : int
+
+        Returns
+        -------
+        RadiusLaw or None
+        """
         return None
 
     def fourier_density(self, r: np.ndarray, dim: int) -> np.ndarray | None:
-        """Closed form of the radial Fourier transform ρ(r) of the extension by zero, where there is one."""
+        """Closed form of the radial Fourier transform ρ(r) of the extension by zero, where there is one.
+
+        Parameters
+        ----------
+        r : ndarray
+            Radii, at least 0.
+        dim : int
+
+        Returns
+        -------
+        ndarray of the shape of r, or None
+        """
         return None
 
     def terms(self) -> tuple[tuple[float, Kernel], ...]:
-        """The kernel as a signed sum of kernels that are not sums."""
+        """The kernel as a signed sum of kernels that are not sums.
+
+        Returns
+        -------
+        tuple of (coefficient, kernel)
+        """
         return ((1.0, self),)
 
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters by name, as scikit-learn's ``GridSearchCV`` reaches them: ``features__kernel__a``.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Also those of the kernels a kernel is made of, such as ``k0__scale``.
+
+        Returns
+        -------
+        dict
+        """
+        own = self._own_params()
+        return nested_params(own) if deep else own
+
+    def with_params(self, **params: Any) -> Kernel:
+        """The same kernel with some parameters changed; this one stays as it is.
+
+        Parameters
+        ----------
+        **params
+            Names as `get_params` gives them; values are checked as by the constructor.
+
+        Returns
+        -------
+        Kernel
+
+        Examples
+        --------
+        >>> from krein.kernels import Cauchy, DeltaGaussian, Gaussian
+        >>> DeltaGaussian(1.0, 10.0).with_params(b=5.0)
+        DeltaGaussian(a=1.0, b=5.0)
+        >>> (Gaussian(1.0) - 0.5 * Cauchy(2.0)).with_params(k0__scale=3.0, c1=-1)
+        Gaussian(scale=3.0) - Cauchy(scale=2.0)
+        """
+        return self._from_params(changed_params(self._own_params(), params, self))
+
+    def set_params(self, **params: Any) -> Kernel:
+        """The same as `with_params`: kernels are frozen, so the result must be used.
+
+        Parameters
+        ----------
+        **params
+            Names as `get_params` gives them.
+
+        Returns
+        -------
+        Kernel
+        """
+        return self.with_params(**params)
+
+    def _own_params(self) -> dict[str, Any]:
+        return constructor_params(self)
+
+    def _from_params(self, own: dict[str, Any]) -> Kernel:
+        return type(self)(**own)
+
+    def __sklearn_clone__(self) -> Self:
+        return self  # nothing in it can change
+
+    def scaled(self, factor: float) -> Kernel:
+        """The kernel :math:`k(z/s)`, which sees distances s times as long as this one.
+
+        Parameters
+        ----------
+        factor : float
+            :math:`s > 0`.
+
+        Returns
+        -------
+        Kernel
+            Of the same family where that is possible, with `length_scale` s times as long.
+
+        Examples
+        --------
+        >>> from krein.kernels import DeltaGaussian, ThinPlate
+        >>> DeltaGaussian(1.0, 10.0).scaled(3.0)
+        DeltaGaussian(a=3.0, b=30.0)
+        >>> ThinPlate().scaled(3.0)
+        Scaled(kernel=ThinPlate(), scale=3.0)
+        """
+        factor = positive_real(factor, "factor")
+        if self.domain == "sphere":
+            raise ValueError(
+                f"{self!r} lives on the unit sphere, where a chord has no scale, and cannot be scaled; change its own "
+                "parameters, or use a kernel on all of space"
+            )
+        return self if factor == 1.0 else self._scaled(factor)
+
+    def _scaled(self, factor: float) -> Kernel:
+        if self._scales_itself:  # and is a sum: its terms are scaled one by one
+            return _signed_sum(tuple((c, k.scaled(factor)) for c, k in self.terms()))
+        from krein.kernels.scaled import Scaled
+
+        return Scaled(self, factor)
+
+    @property
+    def _scales_itself(self) -> bool:
+        """Whether `scaled` gives a kernel without a wrapper; by default where the kernel is a sum of others."""
+        return self.terms() != ((1.0, self),)
+
     def place(self, X: Any, name: str = "X") -> Any:
-        """Rows of X as points of the kernel's domain: checked, and on the sphere of unit length."""
+        """Rows of X as points of the kernel's domain: checked, and on the sphere of unit length.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        name : str, default="X"
+            What an error calls it.
+
+        Returns
+        -------
+        array or CSR matrix of shape (n_samples, n_features), float32 or float64
+        """
         X = as_rows(X, name)
         if self.domain == "sphere":
             X = unit_rows(X, normalize=self.scales_rows, name=name)
@@ -91,7 +249,17 @@ class Kernel(ABC):
                     f"X and Y must have the same number of columns, got {X.shape[1]} and {Y.shape[1]}; "
                     "both must come from the same preprocessing"
                 )
-        return self.gram(X, None if same else Y)
+        if not self._grows:
+            return self.gram(X, None if same else Y)
+        with np.errstate(over="ignore"):  # seen below
+            gram = self.gram(X, None if same else Y)
+        if not np.isfinite(gram).all():
+            row, column = np.argwhere(~np.isfinite(gram))[0]
+            raise ValueError(
+                f"{self!r} grows with the distance and leaves the range of {gram.dtype} between row {row} of X and row "
+                f"{column} of {'X' if same else 'Y'}; scale the data"
+            )
+        return gram
 
     def gram(self, X: Any, Y: Any | None = None) -> np.ndarray:
         """Exact Gram matrix of rows that are placed already: nothing is checked and nothing scaled again.
@@ -111,6 +279,25 @@ class Kernel(ABC):
         limit = 2.0 if self.domain == "sphere" else math.inf
         return radial_gram(self.radial, X, Y, max_distance=limit)
 
+    @property
+    def _grows(self) -> bool:
+        """Whether values may leave the floating range at large distances."""
+        return not self.facts.bounded
+
+    def _log_radial(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """log|k(z)| and the sign of k(z), for distances at which k(z) itself may be out of range."""
+        values = self.radial(z)
+        with np.errstate(divide="ignore"):
+            return np.log(np.abs(values)), np.copysign(1.0, values)
+
+    def _factors(self) -> tuple[Kernel, ...]:
+        """The kernel as a product of kernels that are not products."""
+        return (self,)
+
+    def _joined(self, other: Kernel) -> Kernel | None:
+        """The product with a kernel of the same family where that is one of the family again, else None."""
+        return None
+
     def __add__(self, other: Any) -> Kernel:
         if not isinstance(other, Kernel):
             return NotImplemented
@@ -121,10 +308,12 @@ class Kernel(ABC):
             return NotImplemented
         return _signed_sum(self.terms() + tuple((-c, k) for c, k in other.terms()))
 
-    def __mul__(self, factor: Any) -> Kernel:
-        if not isinstance(factor, Real) or isinstance(factor, bool):
+    def __mul__(self, other: Any) -> Kernel:
+        if isinstance(other, Kernel):
+            return _product(self, other)
+        if not isinstance(other, Real) or isinstance(other, bool):
             return NotImplemented
-        factor = real(factor, "factor")
+        factor = real(other, "factor")
         if factor == 1.0:
             return self
         return _signed_sum(tuple((factor * c, k) for c, k in self.terms()))
@@ -144,7 +333,7 @@ class Kernel(ABC):
 
     def __repr__(self) -> str:
         shown = []
-        for field in sorted(fields(self), key=lambda f: bool(f.kw_only)):  # type: ignore[arg-type]
+        for field in sorted(fields(self), key=lambda f: bool(f.kw_only)):  # type: ignore[arg-type]  # leaves are dataclasses
             value = getattr(self, field.name)
             if field.kw_only and value == field.default:
                 continue
@@ -152,113 +341,13 @@ class Kernel(ABC):
         return f"{type(self).__name__}({', '.join(shown)})"
 
 
-@final
-@dataclass(frozen=True, repr=False, eq=False)
-class Sum(Kernel):
-    """A signed sum of kernels, ``2 * Gaussian(1.0) - Laplacian(0.5)``; built by the operators, always flat.
-
-    Two sums are equal if they have the same terms, in any order.
-    """
-
-    parts: tuple[tuple[float, Kernel], ...]
-
-    def __post_init__(self) -> None:
-        parts = tuple((real(c, "a coefficient"), k) for c, k in self.parts)
-        if not parts or not all(isinstance(k, Kernel) for _, k in parts):
-            raise TypeError(f"a sum is made of pairs (coefficient, kernel), at least one, got {self.parts!r}")
-        object.__setattr__(self, "parts", _collected(parts))
-
-    def __eq__(self, other: object) -> bool:
-        return frozenset(self.parts) == frozenset(other.parts) if isinstance(other, Sum) else NotImplemented
-
-    def __hash__(self) -> int:
-        return hash(frozenset(self.parts))
-
-    @property
-    def domain(self) -> Domain:
-        return "sphere" if any(k.domain == "sphere" for _, k in self.parts) else "euclidean"
-
-    @property
-    def scales_rows(self) -> bool:
-        return any(k.scales_rows for _, k in self.parts)
-
-    @property
-    def facts(self) -> Facts:
-        if any(c == 0.0 for c, _ in self.parts):  # the zero kernel
-            return Facts(edge_exponent=math.inf, edge_smoothness=math.inf, positive_on_spheres=True)
-        known = [k.facts for _, k in self.parts]
-        return Facts(
-            bounded=sum(not fact.bounded for fact in known) != 1,  # two that grow may cancel
-            edge_exponent=self._edge_exponent(known),
-            edge_smoothness=_least_if_unique([fact.edge_smoothness for fact in known]),
-            positive_on_spheres=True
-            if all(c > 0 and fact.positive_on_spheres for (c, _), fact in zip(self.parts, known, strict=True))
-            else None,
-        )
-
-    def _edge_exponent(self, known: list[Facts]) -> float | None:
-        """A value other than 0 at z = 2 is a jump; else the worst of the terms, unless two of that kind may cancel."""
-        if self.domain != "sphere":
-            return None
-        ends = [c * float(kernel.radial(2.0)) for c, kernel in self.parts]
-        if abs(math.fsum(ends)) > 1e-12 * max(abs(end) for end in ends):
-            return 0.0
-        return _least_if_unique([fact.edge_exponent for fact in known])
-
-    def fourier_density(self, r: np.ndarray, dim: int) -> np.ndarray | None:
-        total = np.zeros_like(r, dtype=np.float64)
-        for coefficient, kernel in self.parts:
-            density = kernel.fourier_density(r, dim)
-            if density is None:
-                return None
-            total += coefficient * density
-        return total
-
-    def radial(self, z: Any) -> np.ndarray:
-        z = np.asarray(z, dtype=np.float64)
-        total = np.zeros_like(z)
-        for coefficient, kernel in self.parts:
-            total += coefficient * kernel.radial(z)
-        return total
-
-    def terms(self) -> tuple[tuple[float, Kernel], ...]:
-        return self.parts
-
-    def __repr__(self) -> str:
-        text = ""
-        for coefficient, kernel in self.parts:
-            sign = " - " if coefficient < 0 else " + "
-            if not text:
-                sign = "-" if coefficient < 0 else ""
-            size = "" if abs(coefficient) == 1.0 else f"{abs(coefficient)!r} * "
-            text += f"{sign}{size}{kernel!r}"
-        return text
-
-
-def _least_if_unique(exponents: list[float | None]) -> float | None:
-    """The least exponent where it belongs to one term only, or to none that is singular; None where terms may cancel."""
-    if any(exponent is None for exponent in exponents):
-        return None
-    known = sorted(exponent for exponent in exponents if exponent is not None)
-    return known[0] if len(known) == 1 or known[0] < known[1] or math.isinf(known[0]) else None
-
-
 def _signed_sum(terms: tuple[tuple[float, Kernel], ...]) -> Kernel:
-    """The sum, or the bare kernel where only one with coefficient 1 is left."""
-    kept = _collected(terms)
-    if len(kept) == 1 and kept[0][0] == 1.0:
-        return kept[0][1]
-    return Sum(kept)
+    from krein.kernels.algebra import signed_sum  # here: sums are kernels themselves
+
+    return signed_sum(terms)
 
 
-def _collected(terms: tuple[tuple[float, Kernel], ...]) -> tuple[tuple[float, Kernel], ...]:
-    """Terms that are not sums themselves, equal kernels once, zeros dropped; all zero: one, which keeps the domain."""
-    collected: dict[Kernel, float] = {}
-    for coefficient, term in terms:
-        for inner, kernel in term.terms():
-            collected[kernel] = collected.get(kernel, 0.0) + coefficient * inner
-    kept = tuple((c, k) for k, c in collected.items() if c != 0.0)
-    if kept:
-        return kept
-    keeper = next((k for k in collected if k.domain == "sphere"), next(iter(collected)))
-    return ((0.0, keeper),)
+def _product(left: Kernel, right: Kernel) -> Kernel:
+    from krein.kernels.algebra import product
+
+    return product(left, right)

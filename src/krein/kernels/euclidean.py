@@ -3,7 +3,7 @@ r"""Kernels on :math:`\mathbb{R}^d`: the classical positive ones, their differen
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
@@ -11,10 +11,14 @@ from scipy import special
 
 from krein._core.checks import positive_real
 from krein.kernels.base import Domain, Kernel
+from krein.kernels.bessel import log_matern
 from krein.kernels.facts import Facts
-from krein.kernels.laws import ChiLaw, RadiusLaw, StudentLaw, VarianceGammaLaw, log_kv
+from krein.kernels.laws import ChiLaw, RadiusLaw, StudentLaw, VarianceGammaLaw
 
 __all__ = ["Cauchy", "DeltaGaussian", "Gaussian", "Laplacian", "Log", "Matern", "Multiquadric", "ThinPlate"]
+
+_VANISHED = 1000.0  # e^(-x) times any small power of x is 0 in floating point
+_FAR = 1e9  # 1 + x² is x² to the last bit
 
 
 class _EuclideanKernel(Kernel):
@@ -36,6 +40,22 @@ class _ScaleKernel(_EuclideanKernel):
     def facts(self) -> Facts:
         return Facts(edge_smoothness=math.inf, positive_on_spheres=True)
 
+    @property
+    def length_scale(self) -> float:
+        return self.scale
+
+    def _scaled(self, factor: float) -> Kernel:
+        return replace(self, scale=self.scale * factor)
+
+    @property
+    def _scales_itself(self) -> bool:
+        return True
+
+    def _in_scales(self, z: Any) -> np.ndarray:
+        """z / s, infinite where it leaves the floating range."""
+        with np.errstate(over="ignore"):
+            return np.asarray(z, dtype=np.float64) / self.scale
+
 
 @dataclass(frozen=True, repr=False)
 class _GrowingKernel(_EuclideanKernel):
@@ -49,6 +69,14 @@ class _GrowingKernel(_EuclideanKernel):
     @property
     def facts(self) -> Facts:
         return Facts(bounded=False, edge_smoothness=math.inf)
+
+    @property
+    def length_scale(self) -> float:
+        return self.c
+
+    @property
+    def _scales_itself(self) -> bool:
+        return True
 
 
 @final
@@ -75,8 +103,20 @@ class Gaussian(_ScaleKernel):
     """
 
     def radial(self, z: Any) -> np.ndarray:
-        z = np.asarray(z, dtype=np.float64) / self.scale
-        return np.exp(z * (-0.5 * z))
+        x = self._in_scales(z)
+        with np.errstate(over="ignore"):
+            return np.asarray(np.exp(x * (-0.5 * x)))
+
+    def _log_radial(self, z: Any) -> tuple[np.ndarray, np.ndarray]:
+        x = self._in_scales(z)
+        with np.errstate(over="ignore"):
+            return x * (-0.5 * x), np.ones_like(x)
+
+    def _joined(self, other: Kernel) -> Kernel | None:
+        if not isinstance(other, Gaussian):
+            return None
+        short, long = sorted((self.scale, other.scale))
+        return Gaussian(short / math.hypot(1.0, short / long))
 
     def radius_law(self, dim: int) -> RadiusLaw:
         return ChiLaw(dim, self.scale)
@@ -100,7 +140,17 @@ class Laplacian(_ScaleKernel):
     """
 
     def radial(self, z: Any) -> np.ndarray:
-        return np.exp(-np.asarray(z, dtype=np.float64) / self.scale)
+        return np.asarray(np.exp(-self._in_scales(z)))
+
+    def _log_radial(self, z: Any) -> tuple[np.ndarray, np.ndarray]:
+        x = self._in_scales(z)
+        return -x, np.ones_like(x)
+
+    def _joined(self, other: Kernel) -> Kernel | None:
+        if not isinstance(other, Laplacian):
+            return None
+        short, long = sorted((self.scale, other.scale))
+        return Laplacian(short / (1.0 + short / long))
 
     def radius_law(self, dim: int) -> RadiusLaw:
         return StudentLaw(dim, self.scale, 0.5)
@@ -132,16 +182,22 @@ class Matern(_ScaleKernel):
         object.__setattr__(self, "nu", positive_real(self.nu, "nu"))
 
     def radial(self, z: Any) -> np.ndarray:
-        x = math.sqrt(2 * self.nu) * np.asarray(z, dtype=np.float64) / self.scale
-        if self.nu == 0.5:
-            return np.exp(-x)
-        if self.nu == 1.5:
-            return (1 + x) * np.exp(-x)
-        if self.nu == 2.5:
-            return (1 + x + x * x / 3) * np.exp(-x)
-        nu, positive = self.nu, np.where(x > 0.0, np.maximum(x, 1e-300), 1.0)
-        log = (1 - nu) * math.log(2) - special.gammaln(nu) + nu * np.log(positive) + log_kv(nu, positive)
-        return np.where(x > 0.0, np.minimum(np.exp(log), 1.0), 1.0)
+        x = self._argument(z)
+        if self.nu in (0.5, 1.5, 2.5):
+            np.minimum(x, _VANISHED, out=x)
+            if self.nu == 0.5:
+                return np.asarray(np.exp(-x))
+            return np.asarray((1 + x if self.nu == 1.5 else 1 + x + x * x / 3) * np.exp(-x))
+        return np.asarray(np.exp(log_matern(self.nu, x)))
+
+    def _log_radial(self, z: Any) -> tuple[np.ndarray, np.ndarray]:
+        log = log_matern(self.nu, self._argument(z))
+        return log, np.ones_like(log)
+
+    def _argument(self, z: Any) -> np.ndarray:
+        """√(2ν) z/s, infinite where it leaves the floating range."""
+        with np.errstate(over="ignore"):
+            return np.asarray(math.sqrt(2.0) * math.sqrt(self.nu) * self._in_scales(z))
 
     def radius_law(self, dim: int) -> RadiusLaw:
         return StudentLaw(dim, self.scale, self.nu)
@@ -165,7 +221,13 @@ class Cauchy(_ScaleKernel):
     """
 
     def radial(self, z: Any) -> np.ndarray:
-        return 1.0 / (1.0 + (np.asarray(z, dtype=np.float64) / self.scale) ** 2)
+        x = self._in_scales(z)
+        with np.errstate(over="ignore"):
+            return np.asarray(1.0 / (1.0 + x * x))
+
+    def _log_radial(self, z: Any) -> tuple[np.ndarray, np.ndarray]:
+        log = _log_one_plus_square(z, self.scale)
+        return -log, np.ones_like(log)
 
     def radius_law(self, dim: int) -> RadiusLaw:
         return VarianceGammaLaw(dim, self.scale)
@@ -202,17 +264,30 @@ class DeltaGaussian(_EuclideanKernel):
     def __post_init__(self) -> None:
         object.__setattr__(self, "a", positive_real(self.a, "a"))
         object.__setattr__(self, "b", positive_real(self.b, "b"))
-        if not self.a < self.b:
+        if self.a == self.b:
+            raise ValueError(
+                f"DeltaGaussian needs a < b, got a=b={self.a}, where the two Gaussians cancel; use b={2 * self.a}, or "
+                "0 * Gaussian() for the zero kernel"
+            )
+        if self.a > self.b:
             raise ValueError(
                 f"DeltaGaussian needs a < b, got a={self.a} and b={self.b}; for the opposite sign write "
                 f"-DeltaGaussian({self.b}, {self.a})"
             )
 
+    @property
+    def length_scale(self) -> float:
+        return self.a
+
+    def _scaled(self, factor: float) -> Kernel:
+        return DeltaGaussian(self.a * factor, self.b * factor)
+
     def radial(self, z: Any) -> np.ndarray:
-        z = np.asarray(z, dtype=np.float64)
-        wide = z / self.b
-        gap = (z * ((self.b - self.a) / self.b) / self.a) * (z / self.a + wide)  # z²/a² − z²/b²
-        return np.exp(-0.5 * wide**2) * np.expm1(-0.5 * gap) + 0.0  # no cancellation near z = 0
+        distances = np.asarray(z, dtype=np.float64)
+        with np.errstate(over="ignore"):
+            near, wide = distances / self.a, distances / self.b
+            gap = (near * ((self.b - self.a) / self.b)) * (near + wide)  # z²/a² − z²/b²
+            return np.asarray(np.exp(-0.5 * wide**2) * np.expm1(-0.5 * gap) + 0.0)  # no cancellation near z = 0
 
     def terms(self) -> tuple[tuple[float, Kernel], ...]:
         return (1.0, Gaussian(self.a)), (-1.0, Gaussian(self.b))
@@ -234,6 +309,9 @@ class Multiquadric(_GrowingKernel):
     def radial(self, z: Any) -> np.ndarray:
         return np.hypot(self.c, np.asarray(z, dtype=np.float64))
 
+    def _scaled(self, factor: float) -> Kernel:
+        return Multiquadric(self.c * factor) / factor
+
 
 @final
 @dataclass(frozen=True, repr=False)
@@ -249,7 +327,10 @@ class Log(_GrowingKernel):
     """
 
     def radial(self, z: Any) -> np.ndarray:
-        return 0.0 - np.log1p((np.asarray(z, dtype=np.float64) / self.c) ** 2)
+        return 0.0 - _log_one_plus_square(z, self.c)
+
+    def _scaled(self, factor: float) -> Kernel:
+        return Log(self.c * factor)
 
 
 @final
@@ -261,9 +342,27 @@ class ThinPlate(_EuclideanKernel):
     """
 
     def radial(self, z: Any) -> np.ndarray:
-        z = np.asarray(z, dtype=np.float64)
-        return z * special.xlogy(z, z)
+        distances = np.asarray(z, dtype=np.float64)
+        with np.errstate(over="ignore"):
+            return np.asarray(distances * special.xlogy(distances, distances))
+
+    def _log_radial(self, z: Any) -> tuple[np.ndarray, np.ndarray]:
+        log = _log(z)
+        return 2.0 * log + _log(np.abs(log)), np.copysign(1.0, log)
 
     @property
     def facts(self) -> Facts:
         return Facts(bounded=False, edge_smoothness=math.inf)
+
+
+def _log(x: Any) -> np.ndarray:
+    with np.errstate(divide="ignore"):
+        return np.log(np.asarray(x, dtype=np.float64))
+
+
+def _log_one_plus_square(z: Any, scale: float) -> np.ndarray:
+    """log(1 + z²/s²), also where z²/s² leaves the floating range."""
+    distances = np.asarray(z, dtype=np.float64)
+    with np.errstate(over="ignore"):
+        x = distances / scale
+        return np.where(x < _FAR, np.log1p(x * x), 2.0 * (_log(distances) - math.log(scale)))

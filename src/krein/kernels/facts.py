@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+__all__ = ["SMOOTH_JUMP", "UNKNOWN", "Facts"]
+
 
 @dataclass(frozen=True)
 class Facts:
@@ -13,7 +15,8 @@ class Facts:
     Parameters
     ----------
     bounded : bool, default=True
-        Whether :math:`k` is bounded on :math:`[0, \infty)`. The transform of a finite measure is.
+        ``False`` where :math:`|k(z)| \to \infty` as :math:`z \to \infty`, which the transform of a finite measure
+        does not do.
     edge_exponent : float or None, default=None
         For a function on the sphere: the :math:`\alpha` in :math:`k(z) \sim c\,(2 - z)^\alpha` as
         :math:`z \to 2`. It decides whether the extension by zero has finite mass: :math:`\alpha > (d-1)/2`
@@ -32,5 +35,5 @@ class Facts:
     positive_on_spheres: bool | None = None
 
 
-UNKNOWN = Facts()
-SMOOTH_JUMP = Facts(edge_exponent=0.0, edge_smoothness=math.inf)
+UNKNOWN = Facts()  # of a function nobody has looked at
+SMOOTH_JUMP = Facts(edge_exponent=0.0, edge_smoothness=math.inf)  # analytic up to z = 2, and not 0 there

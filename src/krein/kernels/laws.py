@@ -10,7 +10,9 @@ from typing import final
 import numpy as np
 from scipy import special
 
-__all__ = ["ChiLaw", "RadiusLaw", "StudentLaw", "VarianceGammaLaw", "log_kv"]
+from krein.kernels.bessel import log_kv, log_matern
+
+__all__ = ["ChiLaw", "RadiusLaw", "StudentLaw", "VarianceGammaLaw"]
 
 
 class RadiusLaw(ABC):
@@ -18,19 +20,59 @@ class RadiusLaw(ABC):
 
     @abstractmethod
     def pdf(self, r: np.ndarray) -> np.ndarray:
-        """Density."""
+        """Density.
+
+        Parameters
+        ----------
+        r : ndarray
+            Radii, at least 0.
+
+        Returns
+        -------
+        ndarray of the shape of r
+        """
 
     @abstractmethod
     def cdf(self, r: np.ndarray) -> np.ndarray:
-        """Probability of a radius at most r."""
+        """Probability of a radius at most r.
+
+        Parameters
+        ----------
+        r : ndarray
+            Radii, at least 0.
+
+        Returns
+        -------
+        ndarray of the shape of r
+        """
 
     @abstractmethod
     def sf(self, r: np.ndarray) -> np.ndarray:
-        """Probability of a radius above r, without cancellation."""
+        """Probability of a radius above r, without cancellation.
+
+        Parameters
+        ----------
+        r : ndarray
+            Radii, at least 0.
+
+        Returns
+        -------
+        ndarray of the shape of r
+        """
 
     @abstractmethod
     def ppf(self, u: np.ndarray) -> np.ndarray:
-        """Inverse of `cdf`."""
+        """Inverse of `cdf`.
+
+        Parameters
+        ----------
+        u : ndarray
+            Probabilities, 0 to 1.
+
+        Returns
+        -------
+        ndarray of the shape of u
+        """
 
     @property
     @abstractmethod
@@ -41,7 +83,13 @@ class RadiusLaw(ABC):
 @final
 @dataclass(frozen=True)
 class ChiLaw(RadiusLaw):
-    r""":math:`\omega \sim N(0, s^{-2} I_d)`: the spectrum of the Gaussian kernel of scale s."""
+    r""":math:`\omega \sim N(0, s^{-2} I_d)`: the spectrum of the Gaussian kernel of scale s.
+
+    Parameters
+    ----------
+    dim : int
+    scale : float
+    """
 
     dim: int
     scale: float
@@ -50,16 +98,16 @@ class ChiLaw(RadiusLaw):
         x = np.asarray(r, dtype=np.float64) * self.scale
         half = self.dim / 2
         log = special.xlogy(self.dim - 1, x) - x * x / 2 - (half - 1) * math.log(2) - special.gammaln(half)
-        return self.scale * np.exp(log)
+        return np.asarray(self.scale * np.exp(log))
 
     def cdf(self, r: np.ndarray) -> np.ndarray:
-        return special.gammainc(self.dim / 2, (np.asarray(r) * self.scale) ** 2 / 2)
+        return np.asarray(special.gammainc(self.dim / 2, (np.asarray(r) * self.scale) ** 2 / 2))
 
     def sf(self, r: np.ndarray) -> np.ndarray:
-        return special.gammaincc(self.dim / 2, (np.asarray(r) * self.scale) ** 2 / 2)
+        return np.asarray(special.gammaincc(self.dim / 2, (np.asarray(r) * self.scale) ** 2 / 2))
 
     def ppf(self, u: np.ndarray) -> np.ndarray:
-        return np.sqrt(2 * special.gammaincinv(self.dim / 2, u)) / self.scale
+        return np.asarray(np.sqrt(2 * special.gammaincinv(self.dim / 2, u)) / self.scale)
 
     @property
     def second_moment(self) -> float:
@@ -72,6 +120,13 @@ class StudentLaw(RadiusLaw):
     r""":math:`\omega \sim t_{2\nu}(0, \ell^{-2} I_d)`: the spectrum of the Matérn kernel, a Cauchy law for ν = ½.
 
     With :math:`x = r^2\ell^2/(r^2\ell^2 + 2\nu)`, x has the law Beta(d/2, ν).
+
+    Parameters
+    ----------
+    dim : int
+    scale : float
+        :math:`\ell`.
+    nu : float
     """
 
     dim: int
@@ -88,7 +143,7 @@ class StudentLaw(RadiusLaw):
         r = np.asarray(r, dtype=np.float64)
         half, nu, size = self.dim / 2, self.nu, self.scale**2 / (2 * self.nu)
         log = special.xlogy(self.dim - 1, r) - (half + nu) * np.log1p(size * r * r)
-        return 2 * np.exp(log + half * math.log(size) - special.betaln(half, nu))
+        return np.asarray(2 * np.exp(log + half * math.log(size) - special.betaln(half, nu)))
 
     def cdf(self, r: np.ndarray) -> np.ndarray:
         x, rest = self._fraction(r)
@@ -99,7 +154,7 @@ class StudentLaw(RadiusLaw):
         return np.where(x < 0.5, 1.0 - special.betainc(self.dim / 2, self.nu, x), self._upper(rest))
 
     def _upper(self, rest: np.ndarray) -> np.ndarray:
-        return special.betainc(self.nu, self.dim / 2, rest)
+        return np.asarray(special.betainc(self.nu, self.dim / 2, rest))
 
     def ppf(self, u: np.ndarray) -> np.ndarray:
         # From the nearer end: x loses the digits of a heavy tail, 1 − x those of small radii.
@@ -107,7 +162,7 @@ class StudentLaw(RadiusLaw):
         x, rest = special.betaincinv(self.dim / 2, self.nu, u), special.betaincinv(self.nu, self.dim / 2, 1.0 - u)
         with np.errstate(divide="ignore"):
             ratio = np.where(x < 0.5, x / np.where(x < 0.5, 1.0 - x, 1.0), (1.0 - rest) / rest)
-        return np.sqrt(2 * self.nu * ratio) / self.scale
+        return np.asarray(np.sqrt(2 * self.nu * ratio) / self.scale)
 
     @property
     def second_moment(self) -> float:
@@ -122,6 +177,12 @@ class VarianceGammaLaw(RadiusLaw):
     r""":math:`\omega \sim N(0, 2tc^{-2} I_d)` with :math:`t \sim \mathrm{Exp}(1)`: the spectrum of :math:`1/(1+z^2/c^2)`.
 
     .. math:: P(\|\omega\| > r) = \frac{2^{1-\mu}}{\Gamma(\mu)} x^\mu K_\mu(x), \qquad \mu = d/2,\; x = cr
+
+    Parameters
+    ----------
+    dim : int
+    scale : float
+        :math:`c`.
     """
 
     dim: int
@@ -131,13 +192,10 @@ class VarianceGammaLaw(RadiusLaw):
         mu = self.dim / 2
         x = np.clip(np.asarray(r, dtype=np.float64) * self.scale, 1e-300, 1e6)  # beyond, all is 0
         log = (1 - mu) * math.log(2) - special.gammaln(mu) + mu * np.log(x) + log_kv(abs(mu - 1), x)
-        return self.scale * np.exp(log)
+        return np.asarray(self.scale * np.exp(log))
 
     def sf(self, r: np.ndarray) -> np.ndarray:
-        mu = self.dim / 2
-        x = np.clip(np.asarray(r, dtype=np.float64) * self.scale, 1e-300, 1e6)  # beyond, all is 0
-        log = (1 - mu) * math.log(2) - special.gammaln(mu) + mu * np.log(x) + log_kv(mu, x)
-        return np.where(np.asarray(r) > 0.0, np.minimum(np.exp(log), 1.0), 1.0)
+        return np.asarray(np.exp(log_matern(self.dim / 2, np.asarray(r, dtype=np.float64) * self.scale)))
 
     def cdf(self, r: np.ndarray) -> np.ndarray:
         return 1.0 - self.sf(r)
@@ -155,32 +213,3 @@ class VarianceGammaLaw(RadiusLaw):
     @property
     def second_moment(self) -> float:
         return 2 * self.dim / self.scale**2
-
-
-def log_kv(order: float, x: np.ndarray) -> np.ndarray:
-    r"""Logarithm of the modified Bessel function :math:`K_\nu(x)`, also where :math:`K_\nu` overflows.
-
-    .. math:: K_\nu(x) = \tfrac12 \int_{-\infty}^{\infty} e^{\nu s - x\cosh s}\,ds
-
-    by the trapezoidal rule around the peak :math:`\sinh s = \nu/x`: the integrand is entire, so the rule converges
-    faster than any power.
-    """
-    x = np.asarray(x, dtype=np.float64)
-    with np.errstate(over="ignore", under="ignore", divide="ignore"):
-        direct = special.kve(order, x)
-        log = np.log(direct) - x
-    broken = ~np.isfinite(log)
-    if np.any(broken) and order > 1.0:
-        flat = np.atleast_1d(x)[np.atleast_1d(broken)]
-        peak = np.arcsinh(order / flat)
-        width = 9.5 * (flat**2 + order**2) ** -0.25
-        t = np.linspace(0.0, 1.0, 600)
-        low, high = peak - width - 1.0 - 45.0 / order, peak + width
-        s = low[:, None] + (high - low)[:, None] * t
-        with np.errstate(over="ignore"):
-            exponent = order * (s - peak[:, None]) - flat[:, None] * (np.cosh(s) - np.cosh(peak)[:, None])
-        total = np.exp(exponent).sum(axis=1) * (high - low) / (t.size - 1)
-        log = np.atleast_1d(log)
-        log[np.atleast_1d(broken)] = order * peak - np.sqrt(flat**2 + order**2) + np.log(total / 2)
-        log = log.reshape(x.shape)
-    return log

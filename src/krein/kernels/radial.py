@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, final
+from typing import Any, final, get_args
 
 import numpy as np
 
-from krein._core.checks import truth_value
+from krein._core.checks import one_of, truth_value
 from krein.kernels.base import Domain, Kernel
 
 __all__ = ["Radial"]
@@ -48,8 +48,7 @@ class Radial(Kernel):
     ) -> None:
         if not callable(function):
             raise TypeError(f"function must be callable with an array of distances, got {function!r}")
-        if domain not in ("euclidean", "sphere"):
-            raise ValueError(f"domain must be 'euclidean' or 'sphere', got {domain!r}")
+        one_of(domain, "domain", get_args(Domain))
         object.__setattr__(self, "function", function)
         object.__setattr__(self, "on", domain)
         object.__setattr__(self, "normalize", truth_value(normalize, "normalize"))

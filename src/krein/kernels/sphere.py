@@ -13,11 +13,16 @@ from typing import Any, final
 import numpy as np
 from scipy import special
 
-from krein._core.checks import integer, positive_integer, positive_real, real, truth_value
+from krein._core.checks import integer, positive_real, real, truth_value
 from krein.kernels.base import Domain, Kernel
 from krein.kernels.facts import SMOOTH_JUMP, Facts
 
 __all__ = ["ArcCosine", "GeodesicGaussian", "NTK", "Sigmoid", "SphericalPolynomial"]
+
+_ROUNDING = 1e-9  # a distance this far above 2 is rounding of a distance of 2
+_SERIES_BELOW = 0.3  # radians; there the series is exact to the last bit and sin t − t cos t is not
+_HIGHEST_DEGREE = 10_000  # of a spherical polynomial: there it has fallen to 1/e at a distance of 0.02
+_MOST_LAYERS = 1000  # each is a pass over all pairs of rows
 
 
 @dataclass(frozen=True, repr=False)
@@ -38,11 +43,11 @@ class _SphereKernel(Kernel):
 
 def _chord(z: Any) -> np.ndarray:
     z = np.asarray(z, dtype=np.float64)
-    if np.any(z > 2.0 + 1e-9):
+    if np.any(z > 2.0 + _ROUNDING):
         raise ValueError(
             f"distances on the unit sphere are at most 2, got {float(np.max(z)):.6g}; bring the rows to unit length"
         )
-    return np.minimum(z, 2.0)
+    return np.asarray(np.minimum(z, 2.0))
 
 
 def _angles(z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -54,20 +59,21 @@ def _angles(z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _arc_cosine_1(theta: np.ndarray, rest: np.ndarray) -> np.ndarray:
     """κ₁ from θ and π − θ."""
     # Near the antipode sin θ + (π−θ)cos θ cancels to (π−θ)³/3, the same difference as near the pole.
-    return np.where(theta < 2.0, np.sin(theta) + rest * np.cos(theta), _sine_minus_angle_cosine(rest)) / np.pi
+    kappa = np.where(theta < 2.0, np.sin(theta) + rest * np.cos(theta), _sine_minus_angle_cosine(rest))
+    return np.asarray(kappa / np.pi)
 
 
 def _sine_minus_angle_cosine(t: np.ndarray) -> np.ndarray:
     """sin t − t cos t = t³/3 − t⁵/30 + t⁷/840 − …, by its series where the difference cancels."""
     square = t * t
     series = t * square * (1 / 3 - square * (1 / 30 - square * (1 / 840 - square * (1 / 45360 - square / 3991680))))
-    return np.where(t < 0.3, series, np.sin(t) - t * np.cos(t))
+    return np.asarray(np.where(t < _SERIES_BELOW, series, np.sin(t) - t * np.cos(t)))
 
 
 def _next_chord(z: np.ndarray, theta: np.ndarray) -> np.ndarray:
     """Chord z' between hidden-layer activations at chord z: 1 − z'²/2 = κ₁(1 − z²/2), without cancellation at 0."""
     gap = z * z / 2 - _sine_minus_angle_cosine(theta) / np.pi  # 1 − κ₁
-    return np.sqrt(2 * np.maximum(gap, 0.0))
+    return np.asarray(np.sqrt(2 * np.maximum(gap, 0.0)))
 
 
 @final
@@ -82,7 +88,7 @@ class SphericalPolynomial(_SphereKernel):
     a : float, default=2.0
         At least 2.
     p : int, default=2
-        Degree, at least 1.
+        Degree, 1 to 10,000.
     normalize : bool, default=True
         Bring rows to unit length first; otherwise they must have it.
 
@@ -106,19 +112,26 @@ class SphericalPolynomial(_SphereKernel):
         object.__setattr__(self, "a", positive_real(self.a, "a"))
         if self.a < 2.0:
             raise ValueError(f"a must be at least 2, so that 1 - z²/a² ≥ 0 on the sphere, got {self.a}; use a=2")
-        object.__setattr__(self, "p", positive_integer(self.p, "p"))
+        object.__setattr__(self, "p", integer(self.p, "p", least=1, most=_HIGHEST_DEGREE))
 
     def radial(self, z: Any) -> np.ndarray:
         z = _chord(z)
-        return ((1.0 - z / self.a) * (1.0 + z / self.a)) ** self.p
+        return np.asarray(((1.0 - z / self.a) * (1.0 + z / self.a)) ** self.p)
 
     @property
     def facts(self) -> Facts:
         exponent = float(self.p) if self.a == 2.0 else 0.0
         return Facts(edge_exponent=exponent, edge_smoothness=math.inf, positive_on_spheres=True)
 
+    def _joined(self, other: Kernel) -> Kernel | None:
+        if not isinstance(other, SphericalPolynomial) or (other.a, other.normalize) != (self.a, self.normalize):
+            return None
+        if self.p + other.p > _HIGHEST_DEGREE:
+            return None
+        return SphericalPolynomial(self.a, self.p + other.p, normalize=self.normalize)
+
     def fourier_density(self, r: np.ndarray, dim: int) -> np.ndarray:
-        r"""The paper's Eq. (5) with the Jacobian :math:`r^{d-1}` and the constant :math:`2^{1-d/2}/\Gamma(d/2)`."""
+        # The paper's Eq. (5) with the Jacobian r^(d-1) and the constant 2^(1-d/2)/Γ(d/2).
         r = np.asarray(r, dtype=np.float64)
         positive = np.maximum(r, 1e-300)
         half, total = dim / 2, np.zeros_like(positive)
@@ -132,13 +145,13 @@ class SphericalPolynomial(_SphereKernel):
             bessel = special.jv(half + i, 2 * positive)
             with np.errstate(divide="ignore"):  # where the Bessel function underflows, so does the product
                 total += inner * np.sign(bessel) * np.exp(log + np.log(np.abs(bessel)))
-        return total
+        return np.asarray(total)
 
 
 @final
 @dataclass(frozen=True, repr=False)
 class ArcCosine(_SphereKernel):
-    r"""Arc-cosine kernel of Cho and Saul on unit vectors, normalised to :math:`k(0) = 1`.
+    r"""Arc-cosine kernel of Cho and Saul on unit vectors, normalized to :math:`k(0) = 1`.
 
     .. math:: \kappa_0 = 1 - \theta/\pi, \qquad \kappa_1 = [\sin\theta + (\pi - \theta)\cos\theta]/\pi
 
@@ -158,9 +171,7 @@ class ArcCosine(_SphereKernel):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "order", integer(self.order, "order", least=0))
-        if self.order > 1:
-            raise ValueError(f"order must be 0 or 1, got {self.order}; the paper uses no other")
+        object.__setattr__(self, "order", integer(self.order, "order", least=0, most=1))
 
     def radial(self, z: Any) -> np.ndarray:
         theta, rest = _angles(_chord(z))
@@ -184,7 +195,8 @@ class NTK(_SphereKernel):
     Parameters
     ----------
     depth : int, default=1
-        Number of hidden layers; 1 is the paper's two-layer network, :math:`u\kappa_0 + \kappa_1`, with :math:`k(0) = 2`.
+        Number of hidden layers, at most 1,000;
+        1 is the paper's two-layer network, :math:`u\kappa_0 + \kappa_1`, with :math:`k(0) = 2`.
     normalize : bool, default=True
         Bring rows to unit length first; otherwise they must have it.
     """
@@ -193,7 +205,7 @@ class NTK(_SphereKernel):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "depth", positive_integer(self.depth, "depth"))
+        object.__setattr__(self, "depth", integer(self.depth, "depth", least=1, most=_MOST_LAYERS))
 
     def radial(self, z: Any) -> np.ndarray:
         chord = _chord(z)
@@ -204,7 +216,7 @@ class NTK(_SphereKernel):
             chord = _next_chord(chord, theta)
             theta, rest = _angles(chord)
             tangent = tangent * (rest / np.pi) + _arc_cosine_1(theta, rest)
-        return tangent
+        return np.asarray(tangent)
 
     @property
     def facts(self) -> Facts:
@@ -239,7 +251,8 @@ class Sigmoid(_SphereKernel):
 
     def radial(self, z: Any) -> np.ndarray:
         z = _chord(z)
-        return np.tanh(self.a * (1.0 - z * z / 2) + self.b)
+        with np.errstate(over="ignore"):
+            return np.asarray(np.tanh(self.a * (1.0 - z * z / 2) + self.b))
 
     @property
     def facts(self) -> Facts:
@@ -274,7 +287,8 @@ class GeodesicGaussian(_SphereKernel):
 
     def radial(self, z: Any) -> np.ndarray:
         theta, _ = _angles(_chord(z))
-        return np.exp(-0.5 * (theta / self.scale) ** 2)
+        with np.errstate(over="ignore"):
+            return np.exp(-0.5 * (theta / self.scale) ** 2)
 
     @property
     def facts(self) -> Facts:

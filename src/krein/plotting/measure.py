@@ -21,7 +21,7 @@ __all__ = ["plot_measure", "plot_measures"]
 
 _SHOWN = 0.99  # of the mass of a density; heavy tails would squeeze the rest into a corner
 _WIDE = 12.0  # ratio of radii beyond which the axis is logarithmic
-_STEPS = 1200
+_STEPS = 1200  # points of a curve, about one per dot of a printed line
 
 
 def plot_measure(kernel: Kernel, measure: SignedMeasure, *, title: str = "", style: Style = "auto") -> Figure:
@@ -184,7 +184,7 @@ def _atoms(part: RadialPart) -> Atoms:
 
 
 def _density(part: RadialPart, grid: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean density between neighbouring radii, from the distribution function that every part has."""
+    """Mean density between neighboring radii, from the distribution function that every part has."""
     return 0.5 * (grid[:-1] + grid[1:]), part.mass * np.diff(part.cdf(grid)) / np.diff(grid)
 
 

@@ -1,0 +1,86 @@
+"""Parameters of frozen kernels by name, ``a`` or ``kernel__a``, as scikit-learn's searches address them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from typing import Any, Protocol, runtime_checkable
+
+__all__ = ["changed_params", "constructor_params", "nested_params"]
+
+
+@runtime_checkable
+class _Frozen(Protocol):
+    """A value with parameters of its own that is replaced, never changed."""
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]: ...
+    def with_params(self, **params: Any) -> Any: ...
+
+
+def constructor_params(value: object) -> dict[str, Any]:
+    """What the constructor takes, as the value holds it.
+
+    Parameters
+    ----------
+    value : object
+        Keeps each argument of its constructor under the argument's name.
+
+    Returns
+    -------
+    dict
+    """
+    variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    _, *given = inspect.signature(type(value).__init__).parameters.values()
+    return {parameter.name: getattr(value, parameter.name) for parameter in given if parameter.kind not in variable}
+
+
+def nested_params(own: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters, and those of the values among them that have some, as ``kernel__a``.
+
+    Parameters
+    ----------
+    own : mapping of str to value
+
+    Returns
+    -------
+    dict
+    """
+    params = dict(own)
+    for name, value in own.items():
+        if isinstance(value, _Frozen) and not isinstance(value, type):
+            params.update({f"{name}__{inner}": held for inner, held in value.get_params().items()})
+    return params
+
+
+def changed_params(own: Mapping[str, Any], changes: Mapping[str, Any], owner: object) -> dict[str, Any]:
+    """Parameters after some changes; ``kernel__a`` replaces the value ``kernel`` by one with another ``a``.
+
+    Parameters
+    ----------
+    own : mapping of str to value
+        As they are.
+    changes : mapping of str to value
+        Where both ``kernel`` and ``kernel__a`` are given, the first is taken and then changed.
+    owner : object
+        Whose parameters they are, for the error.
+
+    Returns
+    -------
+    dict
+        With the keys of `own`.
+    """
+    params, deeper = dict(own), dict[str, dict[str, Any]]()
+    for key, value in changes.items():
+        name, _, inner = key.partition("__")
+        if name not in own:
+            known = ", ".join(own) or "none"
+            raise ValueError(f"{owner!r} has no parameter {name!r}; its parameters: {known}")
+        if inner:
+            deeper.setdefault(name, {})[inner] = value
+        else:
+            params[name] = value
+    for name, inner_changes in deeper.items():
+        if not isinstance(params[name], _Frozen):
+            raise ValueError(f"parameter {name!r} of {owner!r} is {params[name]!r} and has no parameters of its own")
+        params[name] = params[name].with_params(**inner_changes)
+    return params

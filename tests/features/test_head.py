@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from helpers import unit_vectors
-from krein.features import head, head_basis
+from krein.features import head_basis
 from krein.measures import Head
 
 HEADS = [
@@ -103,19 +105,51 @@ def test_no_head_writes_nothing():
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("sphere", [True, False])
 @pytest.mark.parametrize("rows", [0, 1, 7, 3000])
-def test_columns_are_the_same_compiled_and_in_numpy(monkeypatch, dtype, sphere, rows):
+def test_columns_are_the_same_in_any_output(dtype, sphere, rows):
     rng = np.random.default_rng(0)
     X = (unit_vectors(rng, rows, 5) if sphere else rng.normal(size=(rows, 5))).astype(dtype)
     basis = head_basis(Head((1.0, -0.5, 0.25)), 5, sphere=sphere)
     amplitudes = rng.uniform(0.5, 1.5, basis.n_columns).astype(dtype)
-    wide = np.full((2, rows, basis.n_columns + 6), np.nan, dtype=dtype)
-    basis.write(X, amplitudes, wide[0, :, 3:-3])
-    monkeypatch.setattr(head, "compiled_kernels", lambda backend: None)
-    basis.write(X, amplitudes, wide[1, :, 3:-3])
-    # Sums of powers of a = ‖x‖² with coefficients of at most 1, times a coordinate and an amplitude: each power has the rounding
-    # of the d terms of a in it, and each sum and product one more.
-    a = 0.0 if sphere else np.square(X, dtype=np.float64).sum(axis=1, keepdims=True)
-    size = 1.5 * (1 + a + a**2) * np.maximum(1.0, np.abs(X).max(axis=1, initial=0.0, keepdims=True) ** 2)
-    assert np.all(np.abs(wide[0, :, 3:-3] - wide[1, :, 3:-3]) <= (2 * 5 + 8) * np.finfo(dtype).eps * size)
-    assert np.isnan(wide[:, :, :3]).all()
-    assert np.isnan(wide[:, :, -3:]).all()
+    alone = np.full((rows, basis.n_columns), np.nan, dtype=dtype)
+    basis.write(X, amplitudes, alone)
+    wide = np.full((rows, basis.n_columns + 6), np.nan, dtype=dtype)
+    basis.write(X, amplitudes, wide[:, 3:-3])
+    np.testing.assert_array_equal(wide[:, 3:-3], alone)
+    assert np.isnan(wide[:, :3]).all()
+    assert np.isnan(wide[:, -3:]).all()
+    fortran = np.empty(alone.shape, dtype=dtype, order="F")
+    basis.write(np.asfortranarray(X), amplitudes, fortran)
+    np.testing.assert_array_equal(fortran, alone)
+    assert np.isfinite(alone).all()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"weights": np.ones(3)}, "weights must have shape"),
+        ({"weights": np.full(10, np.nan)}, "weights must be finite"),
+        ({"center": np.zeros(4)}, "center must have shape"),
+        ({"radial_mix": np.eye(2)}, "radial_mix must have shape"),
+        ({"linear_mix": np.eye(3)}, "linear_mix must have shape"),
+        ({"dim": 0}, "dim must be at least 1"),
+        ({"degree": 3}, "degree must be at most 2"),
+        ({"scale": 0.0}, "scale must be positive"),
+        ({"coefficients": (1.0,)}, "coefficients must be 3 finite numbers"),
+    ],
+)
+def test_parts_that_do_not_fit_are_refused(change, message):
+    """The compiled loop relies on these lengths."""
+    basis = head_basis(Head((1.0, -0.5, 0.25)), 2, sphere=False)
+    with pytest.raises(ValueError, match=message):
+        replace(basis, **change)
+
+
+@pytest.mark.parametrize(
+    ("rows", "amplitudes", "out"),
+    [((5, 3), 10, (5, 10)), ((5, 2), 9, (5, 10)), ((5, 2), 10, (5, 9)), ((4, 2), 10, (5, 10))],
+)
+def test_rows_and_outputs_that_do_not_fit_are_refused(rows, amplitudes, out):
+    basis = head_basis(Head((1.0, -0.5, 0.25)), 2, sphere=False)
+    assert basis.n_columns == 10
+    with pytest.raises(ValueError, match="must have shape"):
+        basis.write(np.zeros(rows), np.ones(amplitudes), np.empty(out))

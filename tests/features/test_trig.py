@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import tracemalloc
+from pathlib import Path
 
 import mpmath
 import numpy as np
@@ -14,11 +15,9 @@ import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from krein.features import _blocks
 from krein.features.trig import trig_map
 
 DTYPES = [np.float32, np.float64]
-BACKENDS = ["numba", "numpy"]
 
 
 def problem(n, d, s, dtype, seed=0, scale=1.0):
@@ -65,12 +64,11 @@ def exact(t):
         return np.array([[float(mpmath.cos(mpmath.mpf(float(x)))), float(mpmath.sin(mpmath.mpf(float(x))))] for x in t])
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize(("n", "d", "s"), [(1, 1, 1), (7, 3, 5), (33, 22, 50), (9, 65, 49), (17, 2, 100)])
-def test_equals_loops(n, d, s, dtype, backend):
+def test_equals_loops(n, d, s, dtype):
     X, W, a = problem(n, d, s, dtype)
-    out = mapped(X, W, a, backend=backend)
+    out = mapped(X, W, a)
     assert out.dtype == dtype
     assert (np.abs(out - loops(X, W, a)) <= tolerance(X, W, a)).all()
 
@@ -118,14 +116,13 @@ def test_one_large_argument_does_not_change_its_neighbours(dtype):
     assert np.abs(out[:, 7] - a[7] * np.cos(t)).max() <= np.abs(t).max() * 8 * np.finfo(dtype).eps + 1e-6
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_writes_into_a_slice_of_columns_and_nothing_else(dtype, backend):
+def test_writes_into_a_slice_of_columns_and_nothing_else(dtype):
     X, W, a = problem(50, 6, 9, dtype)
     wide = np.full((50, 30), 7.0, dtype)
     view = wide[:, 5:23]
-    assert trig_map(X, W, a, view, backend=backend) is view
-    np.testing.assert_array_equal(view, mapped(X, W, a, backend=backend))
+    assert trig_map(X, W, a, view) is view
+    np.testing.assert_array_equal(view, mapped(X, W, a))
     assert (wide[:, :5] == 7).all()
     assert (wide[:, 23:] == 7).all()
 
@@ -185,6 +182,19 @@ def test_sparse_rows_with_repeated_and_unsorted_entries_and_both_index_types():
         np.testing.assert_allclose(mapped(X, W, a), mapped(np.array([[2.0, 0, 0, 4], [0, 0, 0, 0]]), W, a), atol=1e-14)
 
 
+@pytest.mark.parametrize(
+    ("indices", "indptr"),
+    [([0, 9, 3], [0, 2, 3]), ([0, -1, 3], [0, 2, 3]), ([0, 1, 3], [0, 7, 3]), ([0, 1, 3], [0, 2, 9])],
+)
+def test_sparse_rows_with_a_broken_structure_are_refused(indices, indptr):
+    """The compiled loop would read, or write, outside of its arrays."""
+    _, W, a = problem(0, 4, 5, np.float64)
+    X = scipy.sparse.csr_array(np.eye(2, 4) + np.eye(2, 4, 1))
+    X.data, X.indices, X.indptr = np.ones(3), np.array(indices, X.indices.dtype), np.array(indptr, X.indptr.dtype)
+    with pytest.raises(ValueError, match=r"ind"):
+        mapped(X, W, a)
+
+
 def test_sparse_rows_with_many_columns_are_mapped_in_panels_of_frequencies(monkeypatch):
     from krein.features import trig
 
@@ -236,15 +246,14 @@ def test_calls_from_several_threads_at_once():
             np.testing.assert_array_equal(again, truth)
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize(("n", "d", "s"), [(0, 3, 4), (5, 3, 0), (0, 0, 0), (4, 0, 3)])
-def test_empty(n, d, s, backend):
+def test_empty(n, d, s):
     X, W, a = problem(n, d, s, np.float64)
-    out = mapped(X, W, a, backend=backend)
+    out = mapped(X, W, a)
     assert out.shape == (n, 2 * s)
     if d == 0:
         np.testing.assert_array_equal(out, np.tile(np.concatenate([a, 0 * a]), (n, 1)))
-    assert mapped(scipy.sparse.csr_array((n, max(d, 1))), np.zeros((s, max(d, 1))), a, backend=backend).shape == (
+    assert mapped(scipy.sparse.csr_array((n, max(d, 1))), np.zeros((s, max(d, 1))), a).shape == (
         n,
         2 * s,
     )
@@ -283,23 +292,32 @@ def test_memory_is_the_output_and_some_scratch():
     tracemalloc.stop()
 
 
-def test_numpy_takes_over_where_numba_is_missing(monkeypatch):
-    X, W, a = problem(30, 4, 6, np.float32)
-    monkeypatch.setattr(_blocks, "_import_kernels", lambda: None)
-    np.testing.assert_array_equal(mapped(X, W, a), mapped(X, W, a, backend="numpy"))
-    with pytest.raises(ImportError, match="needs numba"):
-        mapped(X, W, a, backend="numba")
-
-
 def test_numba_is_imported_on_first_use_only():
     code = "import sys, krein.features.trig, krein.features.walsh; sys.exit('numba' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-def test_numba_threads_are_respected():
-    code = "from krein.features._blocks import thread_count; import sys; sys.exit(thread_count(10**9, None) != 3)"
-    environment = os.environ | {"NUMBA_NUM_THREADS": "3"}
-    assert subprocess.run([sys.executable, "-c", code], env=environment, check=False).returncode == 0
+def test_without_the_compiler_results_are_the_same():
+    """With ``NUMBA_DISABLE_JIT=1`` the loops run as Python: slow, and right."""
+    code = (
+        "import sys, numpy as np, test_trig as t, test_walsh as w\n"
+        "for dtype in t.DTYPES:\n"
+        "    X, W, a = t.problem(5, 3, 7, dtype)\n"
+        "    assert (np.abs(t.mapped(X, W, a) - t.loops(X, W, a)) <= t.tolerance(X, W, a)).all()\n"
+        "    X[2] = 1e12\n"
+        "    assert np.isfinite(t.mapped(X, W, a)).all()\n"
+        "    for d in (1, 3, 16):\n"
+        "        X, signs, radii, a = w.problem(4, d, 9, dtype)\n"
+        "        W = w.explicit(signs, radii, d).astype(dtype)\n"
+        "        out = w.mapped(X, signs, radii, a)\n"
+        "        assert np.abs(out - t.loops(X, W, a)).max() <= 1e3 * np.finfo(dtype).eps\n"
+    )
+    environment = os.environ | {
+        "NUMBA_DISABLE_JIT": "1",
+        "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path]),
+    }
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize(
@@ -312,7 +330,7 @@ def test_numba_threads_are_respected():
         ({"out": np.zeros((5, 2))}, "out must have shape"),
         ({"out": np.zeros((5, 4), int)}, "float32 or float64"),
         ({"out": np.broadcast_to(0.0, (5, 4))}, "writable"),
-        ({"backend": "cuda"}, "backend must be"),
+        ({"amplitudes": np.zeros((2, 2))}, "amplitudes must have one dimension"),
         ({"n_threads": 0}, "n_threads must be"),
     ],
 )

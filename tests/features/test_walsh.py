@@ -7,11 +7,11 @@ import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from krein._core.hadamard import hadamard_order
 from krein.features.trig import trig_map
-from krein.features.walsh import hadamard_frequencies, hadamard_order, hadamard_trig_map, walsh_hadamard
+from krein.features.walsh import hadamard_frequencies, hadamard_trig_map
 
 DTYPES = [np.float32, np.float64]
-BACKENDS = ["numba", "numpy"]
 DIMS = [1, 2, 3, 5, 16, 22, 100]
 
 
@@ -35,56 +35,6 @@ def explicit(signs, radii, dim):
     H = scipy.linalg.hadamard(p).astype(float)
     blocks = [H @ np.diag(b[2]) @ H @ np.diag(b[1]) @ H @ np.diag(b[0]) / p**1.5 for b in signs.astype(float)]
     return np.sqrt(p / dim) * radii[:, None] * np.vstack(blocks)[: len(radii), :dim]
-
-
-@pytest.mark.parametrize(("dim", "order"), [(1, 1), (2, 2), (3, 4), (4, 4), (5, 8), (784, 1024), (1024, 1024)])
-def test_order(dim, order):
-    assert hadamard_order(dim) == order
-
-
-def test_order_needs_a_dimension():
-    with pytest.raises(ValueError, match="dim must be at least 1"):
-        hadamard_order(0)
-
-
-@pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("p", [2**k for k in range(12)])
-def test_transform_is_multiplication_by_the_hadamard_matrix(p, dtype, backend):
-    X = np.random.default_rng(p).standard_normal((37, p)).astype(dtype)
-    block = X.copy()
-    assert walsh_hadamard(block, backend=backend) is block
-    expected = X.astype(float) @ scipy.linalg.hadamard(p)
-    bound = np.abs(X.astype(float)).sum(1, keepdims=True) * np.finfo(dtype).eps * (1 + p.bit_length())
-    assert (np.abs(block - expected) <= bound).all()
-
-
-@pytest.mark.parametrize("dtype", DTYPES)
-def test_transform_of_integers_is_exact_and_its_own_inverse(dtype):
-    X = np.random.default_rng(0).integers(-8, 8, (21, 64)).astype(dtype)
-    np.testing.assert_array_equal(walsh_hadamard(walsh_hadamard(X.copy())) / 64, X)
-
-
-@pytest.mark.parametrize("backend", BACKENDS)
-def test_transform_in_place_of_any_layout(backend):
-    X = np.random.default_rng(0).standard_normal((6, 16))
-    expected = walsh_hadamard(X.copy(), backend=backend)
-    wide = np.zeros((6, 40))
-    wide[:, 3:35:2] = X
-    walsh_hadamard(wide[:, 3:35:2], backend=backend)
-    np.testing.assert_allclose(wide[:, 3:35:2], expected, atol=1e-14)
-    assert (wide[:, 4:35:2] == 0).all()
-    np.testing.assert_allclose(walsh_hadamard(np.asfortranarray(X), backend=backend), expected, atol=1e-14)
-    assert walsh_hadamard(np.empty((0, 4)), backend=backend).shape == (0, 4)
-
-
-@pytest.mark.parametrize(
-    ("block", "message"),
-    [(np.zeros((2, 3)), "pad them to 4"), (np.zeros((2, 0)), "power of two"), (np.zeros((2, 4), int), "float32 or")],
-)
-def test_transform_refuses(block, message):
-    with pytest.raises(ValueError, match=message):
-        walsh_hadamard(block)
 
 
 @pytest.mark.parametrize("dim", DIMS)
@@ -111,12 +61,11 @@ def test_squared_norms_have_the_right_mean_when_coordinates_are_cut(dim):
     assert np.isclose((frequencies**2).sum(1).mean(), 1.7**2)
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("dim", DIMS)
-def test_map_equals_the_dense_map_with_explicit_frequencies(dim, dtype, backend):
+def test_map_equals_the_dense_map_with_explicit_frequencies(dim, dtype):
     X, signs, radii, amplitudes = problem(45, dim, 2 * dim + 1, dtype)
-    out = mapped(X, signs, radii, amplitudes, backend=backend)
+    out = mapped(X, signs, radii, amplitudes)
     W = hadamard_frequencies(signs, radii.astype(float), dim)
     dense = trig_map(X.astype(float), W, amplitudes.astype(float), np.empty(out.shape))
     assert out.dtype == dtype
@@ -144,9 +93,7 @@ def test_signs_of_any_type_and_sparse_rows_and_other_layouts():
     expected = mapped(X, signs, radii, amplitudes)
     np.testing.assert_array_equal(mapped(X, signs.astype(np.float32), radii, amplitudes), expected)
     np.testing.assert_array_equal(mapped(scipy.sparse.csr_array(X), signs, radii, amplitudes), expected)
-    np.testing.assert_array_equal(
-        mapped(scipy.sparse.coo_array(X), signs, radii, amplitudes, backend="numpy").shape, (50, 80)
-    )
+    np.testing.assert_array_equal(mapped(scipy.sparse.coo_array(X), signs, radii, amplitudes), expected)
     np.testing.assert_array_equal(mapped(np.asfortranarray(X), signs, radii, amplitudes), expected)
     wide = np.full((50, 100), 7.0)
     hadamard_trig_map(X, signs, radii, amplitudes, wide[:, 5:85])
@@ -180,11 +127,10 @@ def test_nan_and_large_arguments(dtype):
     assert (np.abs(out[20]) <= np.tile(np.abs(amplitudes), 2) * (1 + 2 * np.finfo(dtype).eps)).all()
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize(("n", "s"), [(0, 6), (4, 0)])
-def test_empty(n, s, backend):
+def test_empty(n, s):
     X, signs, radii, amplitudes = problem(n, 5, s, np.float64)
-    assert mapped(X, signs, radii, amplitudes, backend=backend).shape == (n, 2 * s)
+    assert mapped(X, signs, radii, amplitudes).shape == (n, 2 * s)
 
 
 @pytest.mark.parametrize(
@@ -195,6 +141,8 @@ def test_empty(n, s, backend):
         ({"signs": np.ones((1, 2, 8))}, "signs must have shape"),
         ({"signs": np.ones((0, 3, 8))}, "use 1 blocks"),
         ({"radii": np.ones(3)}, "same shape"),
+        ({"radii": np.ones((2, 2)), "amplitudes": np.ones((2, 2))}, "one dimension"),
+        ({"radii": np.ones(99), "amplitudes": np.ones(99)}, "use 13 blocks"),
         ({"radii": np.ones(2, np.float32)}, "radii must be of the type of out"),
         ({"out": np.ones((5, 3))}, "out must have shape"),
     ],

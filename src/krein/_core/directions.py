@@ -1,4 +1,4 @@
-"""Directions on the unit sphere: independent, in orthogonal blocks, or from a low-discrepancy sequence."""
+"""Directions on the unit sphere: independent, or orthogonal in blocks."""
 
 from __future__ import annotations
 
@@ -8,16 +8,36 @@ __all__ = ["independent_directions", "orthogonal_directions"]
 
 
 def independent_directions(n: int, dim: int, rng: np.random.Generator) -> np.ndarray:
-    """Rows uniform on the sphere, shape (n, dim)."""
+    """Independent rows, each uniform on the sphere.
+
+    Parameters
+    ----------
+    n, dim : int
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    ndarray of shape (n, dim)
+    """
     vectors = rng.standard_normal((n, dim))
-    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors
 
 
 def orthogonal_directions(n: int, dim: int, rng: np.random.Generator) -> np.ndarray:
-    """Rows uniform on the sphere, orthogonal within blocks of dim rows (Haar: QR with the sign of R's diagonal)."""
-    blocks = []
+    """Rows orthogonal within blocks of ``dim``, each uniform on the sphere (Haar: QR with the signs of R's diagonal).
+
+    Parameters
+    ----------
+    n, dim : int
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    ndarray of shape (n, dim)
+    """
+    blocks = [np.empty((0, dim))]
     for first in range(0, n, dim):
-        count = min(dim, n - first)
-        q, r = np.linalg.qr(rng.standard_normal((dim, count)))
-        blocks.append((q * np.sign(np.diagonal(r))).T)
-    return np.concatenate(blocks) if blocks else np.empty((0, dim))
+        q, r = np.linalg.qr(rng.standard_normal((dim, min(dim, n - first))))
+        blocks.append((q * np.where(np.diagonal(r) < 0, -1.0, 1.0)).T)
+    return np.concatenate(blocks)

@@ -8,13 +8,27 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-__all__ = ["as_rows", "dense_block", "row_blocks", "row_norms", "unit_rows"]
+__all__ = ["UNIT_TOLERANCE", "as_rows", "check_magnitude", "dense_block", "row_blocks", "row_norms", "unit_rows"]
 
-_UNIT_TOLERANCE = 1e-3
+UNIT_TOLERANCE = 1e-3  # how far from 1 the length of a row may be that counts as a unit vector: float16 rows pass
+_SQUARES = 1e-140, 1e140  # lengths whose squares are exact to rounding in float64, far from overflow and underflow
+_BLOCK_ENTRIES = 2**20  # of a dense block: 8 MiB in float64
 
 
 def as_rows(X: Any, name: str = "X") -> Any:
-    """Check that X is a finite real matrix (dense array or CSR); float32 stays, everything else becomes float64."""
+    """Check that X is a finite real matrix; float32 stays, everything else becomes float64.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n_samples, n_features)
+    name : str, default="X"
+        What to call the matrix in an error message.
+
+    Returns
+    -------
+    array or CSR matrix
+        With entries given twice added up.
+    """
     if sp.issparse(X):
         X = X.tocsr()
         if X.ndim == 2 and not X.has_canonical_format:  # entries given twice are added up, on a copy
@@ -47,13 +61,34 @@ def as_rows(X: Any, name: str = "X") -> Any:
 
 
 def row_blocks(n_rows: int, size: int) -> Iterator[slice]:
-    """Consecutive slices of at most `size` rows."""
+    """Consecutive slices of at most `size` rows.
+
+    Parameters
+    ----------
+    n_rows, size : int
+
+    Yields
+    ------
+    slice
+    """
     for start in range(0, n_rows, size):
         yield slice(start, min(start + size, n_rows))
 
 
 def dense_block(X: Any, rows: slice | np.ndarray, dtype: Any = np.float64) -> np.ndarray:
-    """A dense copy-or-view of some rows, so that a sparse matrix is never densified whole."""
+    """Some rows as a dense array, so that a sparse matrix is never made dense whole.
+
+    Parameters
+    ----------
+    X : array or CSR matrix of shape (n_samples, n_features)
+    rows : slice or ndarray of int
+    dtype : dtype, default=float64
+
+    Returns
+    -------
+    ndarray
+        A view where X is dense and of this type and rows is a slice, else a copy.
+    """
     block = X[rows]
     if sp.issparse(block):
         block = block.toarray()
@@ -61,7 +96,16 @@ def dense_block(X: Any, rows: slice | np.ndarray, dtype: Any = np.float64) -> np
 
 
 def row_norms(X: Any) -> np.ndarray:
-    """Euclidean length of each row, in float64; squares may over- or underflow without harm."""
+    """Euclidean length of each row; squares may over- or underflow without harm.
+
+    Parameters
+    ----------
+    X : array or CSR matrix of shape (n_samples, n_features)
+
+    Returns
+    -------
+    ndarray of shape (n_samples,), float64
+    """
     norms = np.empty(X.shape[0])
     if sp.issparse(X):
         rows_of = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
@@ -71,7 +115,7 @@ def row_norms(X: Any) -> np.ndarray:
         for rows in row_blocks(X.shape[0], _rows_per_block(X)):
             block = dense_block(X, rows)
             norms[rows] = np.sqrt(np.einsum("ij,ij->i", block, block))
-    extreme = np.flatnonzero(~((norms > 1e-140) & (norms < 1e140)))
+    extreme = np.flatnonzero(~((norms > _SQUARES[0]) & (norms < _SQUARES[1])))
     for part in row_blocks(extreme.size, _rows_per_block(X)):
         block = dense_block(X, extreme[part])
         largest = np.abs(block).max(axis=1, initial=0.0)
@@ -83,7 +127,38 @@ def row_norms(X: Any) -> np.ndarray:
 
 
 def _rows_per_block(X: Any) -> int:
-    return max(1, 2**20 // max(1, X.shape[1]))
+    return max(1, _BLOCK_ENTRIES // max(1, int(X.shape[1])))
+
+
+def check_magnitude(X: Any, *, power: int = 2, name: str = "X", first: int = 0) -> None:
+    """Refuse finite rows so large that what is made of them would not be finite in their own type.
+
+    Entries may be as large as the root of the largest number of the type, of order ``power``, divided by the number of columns: a
+    sum over the columns raised to that power is then finite.
+
+    Parameters
+    ----------
+    X : array or CSR matrix of shape (n_samples, n_features), float32 or float64
+    power : int, default=2
+        The power of their entries that kernel values or features have; squared distances have 2.
+    name : str, default="X"
+        What to call the matrix in an error message.
+    first : int, default=0
+        Number of the first row, where X is a block of a larger matrix.
+    """
+    values = X.data if sp.issparse(X) else X
+    if not values.size:
+        return
+    bound = float(np.finfo(values.dtype).max) ** (1.0 / power) / X.shape[1]
+    if max(float(values.max()), -float(values.min())) <= bound:
+        return
+    place = int(np.flatnonzero(np.abs(values) > bound)[0])
+    row = int(np.searchsorted(X.indptr, place, side="right")) - 1 if sp.issparse(X) else place // X.shape[1]
+    entry = float(values.ravel()[place])
+    raise ValueError(
+        f"row {first + row} of {name} has an entry of {entry:.3g}, too large for {values.dtype}: sums of entries to the power "
+        f"{power} would not be finite beyond {bound:.2g}; scale the columns, such as by sklearn.preprocessing.StandardScaler"
+    )
 
 
 def unit_rows(X: Any, *, normalize: bool = True, name: str = "X", first: int = 0) -> Any:
@@ -105,7 +180,7 @@ def unit_rows(X: Any, *, normalize: bool = True, name: str = "X", first: int = 0
     """
     norms = row_norms(X)
     if not normalize:
-        off = np.flatnonzero(np.abs(norms - 1.0) > _UNIT_TOLERANCE)
+        off = np.flatnonzero(np.abs(norms - 1.0) > UNIT_TOLERANCE)
         if off.size:
             raise ValueError(
                 f"row {first + off[0]} of {name} has length {norms[off[0]]:.6g}, but this kernel lives on the unit sphere and "

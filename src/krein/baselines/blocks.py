@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from krein._core.rows import row_blocks
-from krein._core.threads import n_threads, share
+from krein._core.threads import share
 
 __all__ = ["map_rows"]
 
@@ -25,5 +25,5 @@ def map_rows(X: Any, width: int, fill: Callable[[Any, np.ndarray], None], *, scr
     out = np.empty((X.shape[0], width), dtype=X.dtype)
     row_bytes = (X.shape[1] + (1.0 + scratch) * width) * out.itemsize
     blocks = row_blocks(X.shape[0], max(64, int(_BLOCK_BYTES / row_bytes)))
-    share(lambda rows: fill(X[rows], out[rows]), blocks, threads=n_threads() if out.nbytes >= _WORTH_THREADS else 1)
+    share(lambda rows: fill(X[rows], out[rows]), blocks, threads=None if out.nbytes >= _WORTH_THREADS else 1)
     return out

@@ -11,15 +11,14 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from threadpoolctl import threadpool_limits
-
+from krein._core.threads import VARIABLES, thread_limit
 from krein.experiments.records import Record, RecordFile
 from krein.experiments.run import Run
 from krein.experiments.scores import measure
 
 __all__ = ["Failure", "default_jobs", "execute"]
 
-_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+_THREADS = VARIABLES  # all of which a new process reads
 
 
 @dataclass(frozen=True)
@@ -79,16 +78,9 @@ def attempt(run: Run) -> Record | Failure:
 
 
 def _here(runs: Sequence[Run]) -> Iterator[Record | Failure]:
-    import numba
-
-    before = numba.get_num_threads()
-    numba.set_num_threads(1)
-    try:
-        with threadpool_limits(1):
-            for run in runs:
-                yield attempt(run)
-    finally:
-        numba.set_num_threads(before)
+    with thread_limit(1):
+        for run in runs:
+            yield attempt(run)
 
 
 def _in_processes(runs: Sequence[Run], jobs: int) -> Iterator[Record | Failure]:

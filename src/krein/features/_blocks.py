@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from types import ModuleType
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from krein._core.threads import n_threads
+from krein._core.checks import positive_integer
+from krein._core.threads import n_threads, share_with
 
 __all__ = [
-    "Backend",
     "FloatArray",
     "SCRATCH_BYTES",
     "Work",
     "aligned_empty",
     "check_output",
+    "check_type",
+    "check_writable",
     "compiled_kernels",
     "flat_output",
     "in_c_order",
@@ -31,8 +31,7 @@ __all__ = [
     "thread_count",
 ]
 
-FloatArray: TypeAlias = NDArray[np.floating]
-Backend: TypeAlias = Literal["auto", "numba", "numpy"]
+FloatArray: TypeAlias = NDArray[np.floating[Any]]
 Work: TypeAlias = Callable[[int, int], None]
 
 SCRATCH_BYTES = 1 << 20  # per thread and purpose: together they stay in a level-2 cache, or nearly
@@ -40,38 +39,38 @@ _SERIAL_WORK = 1 << 18  # multiply–adds below which starting a thread costs mo
 
 
 @cache
-def _import_kernels() -> ModuleType | None:
-    """The compiled kernels, or None without numba; imported late because numba takes longer to import than krein."""
-    try:
-        from krein.features import _kernels
-    except ImportError:
-        return None
+def compiled_kernels() -> ModuleType:
+    """The compiled loops; imported late because numba takes longer to import than krein."""
+    from krein.features import _kernels
+
     return _kernels
-
-
-def compiled_kernels(backend: Backend) -> ModuleType | None:
-    """The compiled kernels where ``backend`` asks for them and numba can be imported."""
-    if backend not in ("auto", "numba", "numpy"):
-        raise ValueError(f"backend must be 'auto', 'numba' or 'numpy', got {backend!r}")
-    if backend == "numpy":
-        return None
-    kernels = _import_kernels()
-    if kernels is None and backend == "numba":
-        raise ImportError("backend='numba' needs numba, which cannot be imported; install it or use backend='auto'")
-    return kernels
 
 
 def check_output(out: FloatArray, n: int, s: int) -> None:
     """Refuse an output of another shape or type than ``n`` rows of ``s`` cosines and ``s`` sines."""
-    if out.dtype not in (np.float32, np.float64):
-        raise ValueError(f"out must be float32 or float64, got {out.dtype}")
     if out.shape != (n, 2 * s):
         raise ValueError(
             f"out must have shape (n_samples, 2 * n_frequencies) = {(n, 2 * s)}, a cosine and a sine for each "
             f"frequency, got {out.shape}"
         )
+    check_writable(out)
+
+
+def check_writable(out: NDArray[Any]) -> None:
+    """Refuse an output of a type that the loops do not have, or that cannot be written to."""
+    if out.dtype not in (np.float32, np.float64):
+        raise ValueError(f"out must be float32 or float64, got {out.dtype}")
     if not out.flags.writeable:
         raise ValueError("out must be writable, got a read-only array")
+
+
+def check_type(dtype: np.dtype[Any], **arrays: NDArray[Any]) -> None:
+    """Refuse arrays of another type than the output's."""
+    for name, array in arrays.items():
+        if array.dtype != dtype:
+            raise ValueError(
+                f"{name} must be of the type of out, {dtype}, got {array.dtype}; convert it once, before any transform"
+            )
 
 
 def in_c_order(out: FloatArray) -> bool:
@@ -102,7 +101,7 @@ def map_through_buffer(fill: Callable[[slice, FloatArray], object], out: FloatAr
     return out
 
 
-def aligned_empty(shape: tuple[int, ...], dtype: np.dtype) -> FloatArray:
+def aligned_empty(shape: tuple[int, ...], dtype: np.dtype[Any]) -> FloatArray:
     """Scratch that starts on a cache line, so that no vector load straddles two."""
     size = int(np.prod(shape)) * dtype.itemsize
     raw = np.empty(size + 64, np.uint8)
@@ -110,7 +109,7 @@ def aligned_empty(shape: tuple[int, ...], dtype: np.dtype) -> FloatArray:
     return raw[first : first + size].view(dtype).reshape(shape)
 
 
-def plain_rows(rows: NDArray, dtype: np.dtype) -> FloatArray:
+def plain_rows(rows: NDArray[Any], dtype: np.dtype[Any]) -> FloatArray:
     """The rows as the kernels take them: C-ordered, writable and of one type; a copy only where they are not."""
     return np.require(rows, dtype, ["C", "A", "W"])
 
@@ -121,56 +120,20 @@ def rows_per_block(n: int, row_bytes: int, threads: int) -> int:
     return max(32, -(-wanted // 32) * 32)
 
 
-def thread_count(work: int, n_threads: int | None) -> int:
-    """Threads to use for so many multiply–adds: as asked, or as many as numba would use."""
-    if n_threads is not None and n_threads < 1:
-        raise ValueError(f"n_threads must be at least 1, got {n_threads}")
+def thread_count(work: int, n_jobs: int | None) -> int:
+    """Threads to use for so many multiply–adds: as many as asked for, or as the policy gives; one where the work is small."""
+    if n_jobs is not None:
+        positive_integer(n_jobs, "n_threads")
     if work < _SERIAL_WORK:
         return 1
-    return _numba_threads() if n_threads is None else n_threads
-
-
-def _numba_threads() -> int:
-    """``NUMBA_NUM_THREADS``, what ``numba.set_num_threads`` set, or one per core; without numba as many as others may use."""
-    try:
-        import numba
-    except ImportError:
-        return n_threads()
-    try:
-        numba.threading_layer()
-    except ValueError:  # not launched, so nobody has set a number; asking for it would launch numba's threads
-        settings: Any = numba.config
-        return int(settings.NUMBA_NUM_THREADS)
-    return int(numba.get_num_threads())
+    return n_threads() if n_jobs is None else n_jobs
 
 
 def share_rows(worker: Callable[[], Work], n: int, block: int, threads: int) -> None:
-    """Call ``work(lo, hi)`` for all blocks of ``n`` rows, where every thread has its own ``work = worker()``.
+    """Call ``work(lo, hi)`` for all blocks of ``n`` rows, where every thread has its own ``work = worker()``."""
 
-    Threads are started and joined here: nothing survives the call, so it may be made from several threads at once, after
-    a fork, or within another parallel program. ``work`` must release the GIL to gain from it.
-    """
-    starts = deque(range(0, n, block))
+    def blockwise() -> Callable[[int], None]:
+        work = worker()
+        return lambda lo: work(lo, min(lo + block, n))
 
-    def run() -> None:
-        try:
-            work = worker()
-            while starts:
-                try:
-                    lo = starts.popleft()  # documented to be atomic, so no lock
-                except IndexError:  # another thread took the last
-                    return
-                work(lo, min(lo + block, n))
-        except BaseException:  # an error or Ctrl-C: the others stop at the end of their block
-            starts.clear()
-            raise
-
-    threads = min(threads, len(starts))
-    if threads <= 1:
-        run()
-        return
-    with ThreadPoolExecutor(threads - 1, thread_name_prefix="krein") as pool:
-        helpers = [pool.submit(run) for _ in range(threads - 1)]
-        run()
-        for helper in helpers:
-            helper.result()
+    share_with(blockwise, range(0, n, block), threads=threads)

@@ -38,7 +38,6 @@ __all__ = [
     "lanes",
     "plain_block",
     "tile_columns",
-    "walsh_hadamard_rows",
 ]
 
 # Contraction to fused multiply–add and ignoring the sign of zero cannot harm the range reduction below; reassociation
@@ -68,12 +67,14 @@ def _compiled(function, fastmath=frozenset(_FASTMATH)):
 
 
 def argument_limit(dtype: np.dtype) -> float:
-    """The largest argument that the vectorised loop reduces; larger ones go to libm, one by one."""
+    """The largest argument that the vectorized loop reduces; larger ones go to libm, one by one."""
     return 2.0**14 if dtype.itemsize == 4 else 2.0**22
 
 
 def _trig_row(t, amplitudes, cosines, sines):
-    """``cosines[j], sines[j] = a[j] cos t[j], a[j] sin t[j]`` for |t| up to the limit; vectorised."""
+    """``cosines[j], sines[j] = a[j] cos t[j], a[j] sin t[j]`` for |t| up to the limit; vectorized."""
+    # Only without the compiler, which takes the overload.
+    (_trig_row_single if t.dtype == np.float32 else _trig_row_double)(t, amplitudes, cosines, sines)
 
 
 @overload(_trig_row, jit_options={"fastmath": _FASTMATH, "error_model": "numpy"})
@@ -130,8 +131,8 @@ def _trig_row_careful(t, amplitudes, cosines, sines, limit):
     for j in range(len(t)):
         if not abs(t[j]) <= limit:
             wide = np.float64(t[j])
-            cosines[j] = amplitudes[j] * math.cos(wide)
-            sines[j] = amplitudes[j] * math.sin(wide)
+            cosines[j] = amplitudes[j] * np.cos(wide)
+            sines[j] = amplitudes[j] * np.sin(wide)
 
 
 # --- feature maps of a block of rows ----------------------------------------------------------------------------------
@@ -208,7 +209,7 @@ def _lowest(x):
     return lowest
 
 
-# Reassociation vectorises the sums, and a bound may differ in its last bits.
+# Reassociation vectorizes the sums, and a bound may differ in its last bits.
 _norm = _compiled(_norm, fastmath={"contract", "reassoc"})
 _distance = _compiled(_distance, fastmath={"contract", "reassoc"})
 _lowest = _compiled(_lowest, fastmath={"nnan", "nsz", "reassoc"})
@@ -339,7 +340,7 @@ def csr_block(indptr, indices, data, transposed, amplitudes, limit, out, start, 
 
 @_compiled
 def _transform(v, p, width):
-    """The unnormalised transform, in place, of ``width`` interleaved rows of length p, a power of two."""
+    """The unnormalized transform, in place, of ``width`` interleaved rows of length p, a power of two."""
     h = 1
     while 8 * h <= p:
         for i in range(0, p, 8 * h):
@@ -352,24 +353,6 @@ def _transform(v, p, width):
     elif 2 * h <= p:
         for j in range(h):
             butterfly2(v, j * width, h * width)
-
-
-@_compiled
-def walsh_hadamard_rows(x, v):
-    """The unnormalised transform of all rows of x ``(n, p)``, in place; v is scratch of one vector per column."""
-    n, p = x.shape
-    width = len(v) // p
-    for i0 in range(0, n, width):
-        m = min(width, n - i0)
-        for k in range(p):
-            for r in range(m):
-                v[k * width + r] = x[i0 + r, k]
-            for r in range(m, width):
-                v[k * width + r] = 0
-        _transform(v, p, width)
-        for r in range(m):
-            for k in range(p):
-                x[i0 + r, k] = v[k * width + r]
 
 
 @_compiled

@@ -7,6 +7,7 @@ registers; LLVM splits vectors that the target does not have, so a wrong guess c
 numba's disk cache does not look at this file: after a change here, touch ``_kernels.py``.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -17,6 +18,8 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
+
+from krein.features import _interpreted
 
 __all__ = [
     "TILE_ROWS",
@@ -29,15 +32,23 @@ __all__ = [
     "tile_columns",
 ]
 
-_instruction: Any = intrinsic  # its type says that the typing context is passed by the caller; it is not
+_settings: Any = numba.config
+_intrinsic: Any = intrinsic  # its type says that the typing context is passed by the caller; it is not
+_make_array: Any = make_array  # numba's builders of code have no types
+_for_range: Any = cgutils.for_range
+_alloca_once: Any = cgutils.alloca_once
+
+
+def _instruction(function: Callable[..., tuple[Any, Any]]) -> Callable[..., None]:
+    made: Callable[..., None] = _intrinsic(function)
+    return made
 
 
 def _register_tile() -> tuple[int, int]:
     """Bytes of a vector register, and rows of a tile three vectors wide that fits the registers."""
-    settings: Any = numba.config
-    features = settings.CPU_FEATURES
+    features = _settings.CPU_FEATURES
     if features is None:  # without an override numba compiles for the processor it runs on
-        features = "" if settings.CPU_NAME else llvm.get_host_cpu_features().flatten()
+        features = "" if _settings.CPU_NAME else llvm.get_host_cpu_features().flatten()
     if "+avx512f" in features:
         return 64, 8
     if "+avx" in features:
@@ -46,49 +57,53 @@ def _register_tile() -> tuple[int, int]:
 
 
 _VECTOR_BYTES, TILE_ROWS = _register_tile()
-_TILE_VECTORS = 3
+_TILE_VECTORS = 3  # with 4 or 8 rows their sums take 12 of 16, or 24 of 32 registers
 
 
-def tile_columns(dtype: np.dtype) -> int:
+def tile_columns(dtype: np.dtype[Any]) -> int:
     """Frequencies per register tile."""
     return _TILE_VECTORS * _VECTOR_BYTES // dtype.itemsize
 
 
-def lanes(dtype: np.dtype) -> int:
+def lanes(dtype: np.dtype[Any]) -> int:
     """Rows that are interleaved for the transform: one per lane of a vector."""
     return _VECTOR_BYTES // dtype.itemsize
 
 
-def _vectors(context, builder, array_type, array, offset):
+def _vectors(
+    context: Any, builder: Any, array_type: Any, array: Any, offset: Any
+) -> tuple[Callable[[Any], Any], Callable[[Any, Any], None]]:
     """Load and store whole vectors of an array, by offset from the given one."""
     scalar = array_type.dtype
     alignment = scalar.bitwidth // 8
     vector = ir.VectorType(context.get_value_type(scalar), _VECTOR_BYTES // alignment)
-    base = builder.gep(make_array(array_type)(context, builder, array).data, [offset])
+    base = builder.gep(_make_array(array_type)(context, builder, array).data, [offset])
 
-    def place(at):
+    def place(at: Any) -> Any:
         return builder.bitcast(builder.gep(base, [at]), vector.as_pointer())
 
-    def load(at):
+    def load(at: Any) -> Any:
         return builder.load(place(at), align=alignment)
 
-    def store(value, at):
+    def store(value: Any, at: Any) -> None:
         builder.store(value, place(at), align=alignment)
 
     return load, store
 
 
 @_instruction
-def project_tile(typingctx, x, x_at, w, w_at, depth, t, t_at, t_stride):
+def project_tile(
+    typingctx: Any, x: Any, x_at: Any, w: Any, w_at: Any, depth: Any, t: Any, t_at: Any, t_stride: Any
+) -> tuple[Any, Any]:
     """``t[r, c] = sum_k x[k, r] w[k, c]`` for one tile of packed rows and packed frequencies.
 
     The sum runs over k in order, with one multiply–add each, whatever the width of the tile.
     """
     n = _VECTOR_BYTES // (t.dtype.bitwidth // 8)
 
-    def codegen(context, builder, signature, args):
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         x_, x_at_, w_, w_at_, depth_, t_, t_at_, t_stride_ = args
-        x_first = builder.gep(make_array(signature.args[0])(context, builder, x_).data, [x_at_])
+        x_first = builder.gep(_make_array(signature.args[0])(context, builder, x_).data, [x_at_])
         load, _ = _vectors(context, builder, signature.args[2], w_, w_at_)
         _, store = _vectors(context, builder, signature.args[5], t_, t_at_)
         integer, index = ir.IntType(64), ir.IntType(32)
@@ -97,10 +112,10 @@ def project_tile(typingctx, x, x_at, w, w_at, depth, t, t_at, t_stride):
         everywhere = ir.Constant(ir.VectorType(index, n), [0] * n)
         tile = [(r, v) for r in range(TILE_ROWS) for v in range(_TILE_VECTORS)]
 
-        sums = {rv: cgutils.alloca_once(builder, vector) for rv in tile}  # LLVM turns these into registers
+        sums = {rv: _alloca_once(builder, vector) for rv in tile}  # LLVM turns these into registers
         for rv in tile:
             builder.store(ir.Constant(vector, [0.0] * n), sums[rv])
-        with cgutils.for_range(builder, depth_) as loop:
+        with _for_range(builder, depth_) as loop:
             x_row = builder.gep(x_first, [builder.mul(loop.index, integer(TILE_ROWS))])
             w_row = builder.mul(loop.index, integer(_TILE_VECTORS * n))
             columns = [load(builder.add(w_row, integer(v * n))) for v in range(_TILE_VECTORS)]
@@ -117,12 +132,12 @@ def project_tile(typingctx, x, x_at, w, w_at, depth, t, t_at, t_stride):
     return types.void(x, types.intp, w, types.intp, types.intp, t, types.intp, types.intp), codegen
 
 
-def _make_butterfly(stages):
+def _make_butterfly(stages: int) -> Any:
     @_instruction
-    def butterfly(typingctx, v, at, step):
+    def butterfly(typingctx: Any, v: Any, at: Any, step: Any) -> tuple[Any, Any]:
         """``stages`` stages of the transform on the 2^stages vectors at ``at``, ``at + step``, …"""
 
-        def codegen(context, builder, signature, args):
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             load, store = _vectors(context, builder, signature.args[0], args[0], args[1])
             places = [builder.mul(args[2], ir.IntType(64)(i)) for i in range(2**stages)]
             values = [load(at) for at in places]
@@ -144,11 +159,11 @@ butterfly2, butterfly4, butterfly8 = (_make_butterfly(stages) for stages in (1, 
 
 
 @_instruction
-def deinterleave(typingctx, v, at, t, t_at, t_stride):
+def deinterleave(typingctx: Any, v: Any, at: Any, t: Any, t_at: Any, t_stride: Any) -> tuple[Any, Any]:
     """``t[r, c] = v[c, r]`` for as many rows and columns as a vector has lanes, in registers."""
     n = _VECTOR_BYTES // (v.dtype.bitwidth // 8)
 
-    def codegen(context, builder, signature, args):
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         load, _ = _vectors(context, builder, signature.args[0], args[0], args[1])
         _, store = _vectors(context, builder, signature.args[2], args[2], args[3])
         integer, index = ir.IntType(64), ir.IntType(32)
@@ -169,3 +184,9 @@ def deinterleave(typingctx, v, at, t, t_at, t_stride):
         return context.get_dummy_value()
 
     return types.void(v, types.intp, t, types.intp, types.intp), codegen
+
+
+if _settings.DISABLE_JIT:
+    _tile = _interpreted.Tile(TILE_ROWS, _TILE_VECTORS, _VECTOR_BYTES)
+    project_tile, deinterleave = _tile.project, _tile.deinterleave
+    butterfly2, butterfly4, butterfly8 = (_interpreted.butterfly(stages, _VECTOR_BYTES) for stages in (1, 2, 3))

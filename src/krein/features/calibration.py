@@ -16,7 +16,7 @@ from typing import final
 import numpy as np
 from scipy import linalg
 
-from krein._core.threads import n_threads, share
+from krein._core.threads import blas_threads, n_threads, share
 from krein.features.feature_map import FeatureMap
 from krein.measures import Head
 
@@ -149,8 +149,9 @@ class _NormalEquations:
         h = basis.n_columns if basis.sphere else 0
         if not basis.sphere:  # the head's columns only work together, as powers of the distance
             columns, others = columns[:, basis.n_columns :], others[:, basis.n_columns :]
-        inner = columns.T @ columns
-        inner *= inner if len(others) == len(columns) else others.T @ others
+        with blas_threads(columns.size * columns.shape[1]):
+            inner = columns.T @ columns
+            inner *= inner if len(others) == len(columns) else others.T @ others
         matrix = _fold(_fold(inner, h, s).T, h, s)
         target = _bilinear(columns, exact, others, h, s)
         square = float(np.vdot(exact, exact))

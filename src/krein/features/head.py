@@ -1,7 +1,7 @@
 r"""Columns that reproduce the polynomial head :math:`\sum_q c_q z^{2q}` exactly, with a signature.
 
 On the unit sphere :math:`z^2 = 2 - 2u`, so the head is a polynomial in :math:`u = x\cdot x'`. Off it, with
-:math:`a = \|x\|^2`, :math:`z^2 = a + a' - 2u` mixes powers of a, and the symmetric forms on :math:`(1, a, …)` are diagonalised:
+:math:`a = \|x\|^2`, :math:`z^2 = a + a' - 2u` mixes powers of a, and the symmetric forms on :math:`(1, a, …)` are diagonalized:
 their negative eigenvalues become columns of negative sign.
 """
 
@@ -12,10 +12,13 @@ from typing import Any, final
 
 import numpy as np
 
+from krein._core.checks import integer, positive_integer, positive_real, truth_value
 from krein.features._blocks import (
+    check_writable,
     compiled_kernels,
     flat_output,
     in_c_order,
+    map_through_buffer,
     plain_rows,
     rows_per_block,
     share_rows,
@@ -60,17 +63,60 @@ class HeadBasis:
     weights: np.ndarray
     coefficients: tuple[float, ...]
 
+    def __post_init__(self) -> None:
+        integer(self.degree, "degree", least=-1, most=2)
+        positive_integer(self.dim, "dim")
+        truth_value(self.sphere, "sphere")
+        positive_real(self.scale, "scale")
+        radial = min(self.degree + 1, 1) if self.sphere else self.degree + 1
+        linear = 0 if self.degree < 1 else 1 if self.sphere else self.degree
+        shapes = {
+            "center": (self.dim,),
+            "radial_mix": (radial, radial),
+            "linear_mix": (linear, linear),
+            "weights": (head_columns(self.degree, self.dim, sphere=self.sphere),),
+        }
+        for name, shape in shapes.items():
+            array = np.array(getattr(self, name), dtype=np.float64)
+            if array.shape != shape:
+                raise ValueError(
+                    f"{name} must have shape {shape} for a head of degree {self.degree} in dimension {self.dim}, got {array.shape}"
+                )
+            if not np.isfinite(array).all():
+                raise ValueError(f"{name} must be finite")
+            array.setflags(write=False)
+            object.__setattr__(self, name, array)
+        if len(self.coefficients) != self.degree + 1 or not np.isfinite(self.coefficients).all():
+            raise ValueError(
+                f"coefficients must be {self.degree + 1} finite numbers for a head of degree {self.degree}, "
+                f"got {self.coefficients!r}"
+            )
+
     def with_head(self, head: Head) -> HeadBasis:
-        """The basis of another head of the same degree, on the same region."""
+        """The basis of another head of the same degree, on the same region.
+
+        Parameters
+        ----------
+        head : Head
+
+        Returns
+        -------
+        HeadBasis
+        """
         return head_basis(head, self.dim, sphere=self.sphere, center=self.center, scale=self.scale)
 
     @property
     def n_columns(self) -> int:
         """Number of columns."""
-        return head_columns(self.degree, self.dim, sphere=self.sphere)
+        return int(self.weights.size)
 
     def names(self) -> list[str]:
-        """What each column is."""
+        """What each column is.
+
+        Returns
+        -------
+        list of str
+        """
         names = [f"head_radial{i}" for i in range(self.radial_mix.shape[0])]
         if self.sphere and self.degree >= 0:
             names = ["head_constant"]
@@ -78,16 +124,29 @@ class HeadBasis:
             names += [f"head_linear{i}" + ("" if k == 0 else f"_{k}") for i in range(self.dim)]
         if self.degree >= 2:
             names += [f"head_product{i}_{j}" for i, j in zip(*np.triu_indices(self.dim), strict=True)]
-        return names[: self.n_columns]
+        return names
 
     def write(self, X: np.ndarray, amplitudes: np.ndarray, out: np.ndarray) -> None:
-        """Write the base columns of dense rows X, times the amplitudes, to `out` of shape (n, n_columns)."""
-        if self.degree < 0 or not out.size:
+        """Write the base columns of dense rows, times the amplitudes.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, dim)
+        amplitudes : ndarray of shape (n_columns,)
+        out : ndarray of shape (n, n_columns), float32 or float64
+            May be a slice of columns of a larger array.
+        """
+        if X.shape != (len(out), self.dim) or out.shape != (len(out), self.n_columns):
+            raise ValueError(
+                f"X must have shape (n, {self.dim}) and out (n, {self.n_columns}), got {X.shape} and {out.shape}"
+            )
+        check_writable(out)
+        if not out.size:
             return
-        kernels = compiled_kernels("auto")
-        if kernels is None or not in_c_order(out):
-            self._write_plainly(X, amplitudes, out)
+        if not in_c_order(out):
+            map_through_buffer(lambda rows, buffer: self.write(X[rows], amplitudes, buffer), out)
             return
+        kernels = compiled_kernels()
         flat, stride = flat_output(out)
         arguments = self.compiled(amplitudes, out.dtype)
         threads = thread_count(_COLUMN_WORK * out.size, None)
@@ -97,35 +156,25 @@ class HeadBasis:
 
         share_rows(lambda: work, len(out), rows_per_block(len(out), out.shape[1] * out.itemsize, threads), threads)
 
-    def compiled(self, amplitudes: np.ndarray, dtype: np.dtype) -> tuple[Any, ...]:
-        """The head as the compiled loops take it."""
-        center, mixes = self.center.astype(dtype), (self.radial_mix, self.linear_mix)
-        return center, float(self.scale), *mixes, self.degree >= 2, amplitudes.astype(dtype)
+    def compiled(self, amplitudes: np.ndarray, dtype: np.dtype[Any]) -> tuple[Any, ...]:
+        """The head as the compiled loops take it.
 
-    def _write_plainly(self, X: np.ndarray, amplitudes: np.ndarray, out: np.ndarray) -> None:
-        """The same with numpy alone."""
-        d, k = self.dim, self.radial_mix.shape[0]
-        if self.sphere:
-            out[:, 0] = amplitudes[0]
-        else:
-            X = X - self.center.astype(X.dtype)
-            a = np.einsum("ij,ij->i", X, X, dtype=np.float64)[:, None] / self.scale
-            powers = a ** np.arange(k)
-            out[:, :k] = (powers @ self.radial_mix) * amplitudes[:k]
-        first = k
-        for column in range(self.linear_mix.shape[0]):
-            block = slice(first, first + d)
-            np.multiply(X, amplitudes[block], out=out[:, block])
-            if self.linear_mix.shape[0] > 1:
-                mixed = powers[:, : self.linear_mix.shape[0]] @ self.linear_mix[:, column : column + 1]
-                out[:, block] *= mixed.astype(out.dtype)
-            first += d
-        if self.degree >= 2:
-            for i in range(d):  # no temporaries
-                block = slice(first, first + d - i)
-                np.multiply(X[:, i:], X[:, i : i + 1], out=out[:, block])
-                out[:, block] *= amplitudes[block]
-                first = block.stop
+        Parameters
+        ----------
+        amplitudes : ndarray of shape (n_columns,)
+        dtype : dtype
+            Of the rows and the output.
+
+        Returns
+        -------
+        tuple
+            Center, scale, the two matrices, whether there are products, and amplitudes; they fit each other.
+        """
+        if amplitudes.shape != (self.n_columns,):
+            raise ValueError(f"amplitudes must have shape {(self.n_columns,)}, got {amplitudes.shape}")
+        center = self.center.astype(dtype)
+        mixes = (plain_rows(self.radial_mix, np.dtype(np.float64)), plain_rows(self.linear_mix, np.dtype(np.float64)))
+        return center, float(self.scale), *mixes, self.degree >= 2, amplitudes.astype(dtype)
 
 
 def head_basis(
@@ -143,7 +192,11 @@ def head_basis(
     center : ndarray of shape (dim,), default=None
         A point in the middle of the data, off the sphere.
     scale : float, default=1.0
-        Typical squared length of a centred row.
+        Typical squared length of a centered row.
+
+    Returns
+    -------
+    HeadBasis
     """
     if head.degree > 2:
         raise ValueError(f"heads of degree up to 2 have features, got degree {head.degree}")

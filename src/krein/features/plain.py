@@ -6,10 +6,12 @@ import math
 
 import numpy as np
 
+from krein._core.rows import UNIT_TOLERANCE, check_magnitude
 from krein.features._blocks import (
     FloatArray,
     Work,
     aligned_empty,
+    check_writable,
     compiled_kernels,
     flat_output,
     plain_rows,
@@ -18,13 +20,13 @@ from krein.features._blocks import (
     thread_count,
 )
 from krein.features.feature_map import FeatureMap
-from krein.features.region import LOWEST, OFF_UNIT, Region
+from krein.features.region import LOWEST, Region
 from krein.features.trig import PANEL_BYTES, TRIG_WORK, packed_frequencies
 
 __all__ = ["plain_map"]
 
-_BLOCK_BYTES = 1 << 22
-_LENGTHS, _UNITS, _SIGNS, _FAR = range(4)
+_BLOCK_BYTES = 1 << 22  # of rows and their output: a block that has to be copied stays in a core's cache
+_LENGTHS, _UNITS, _SIGNS, _FAR = range(4)  # places of the counts that the compiled pass keeps
 
 
 def plain_map(feature_map: FeatureMap, region: Region, X: FloatArray, out: FloatArray) -> int | None:
@@ -47,16 +49,18 @@ def plain_map(feature_map: FeatureMap, region: Region, X: FloatArray, out: Float
         How many rows lie outside the region; None if the rows need more care than this (lengths that cannot be divided by, or
         that are not 1 where they must be) or the map does (a projection, a fast transform, frequencies beyond the caches).
     """
-    kernels, dtype, (n, d), s = compiled_kernels("auto"), out.dtype, X.shape, len(feature_map.frequencies)
-    if kernels is None or not feature_map.plain or s * d * out.itemsize > PANEL_BYTES:
+    dtype, (n, d), s = out.dtype, X.shape, len(feature_map.frequencies)
+    if not feature_map.plain or s * d * out.itemsize > PANEL_BYTES:
         return None
+    _check_fit(feature_map, region, X, out)
     if not out.size:
         return 0
-    head = feature_map.basis
+    kernels, head = compiled_kernels(), feature_map.basis
     waves = packed_frequencies(kernels, feature_map.frequencies.vectors.astype(dtype, copy=False))
     scales = region.sphere and region.normalize and not region.found
-    off = OFF_UNIT if region.sphere and not scales else math.inf
-    place = (off, LOWEST if region.non_negative else -math.inf, region.center, region.reach)
+    off = UNIT_TOLERANCE if region.sphere and not scales else math.inf
+    middle = plain_rows(region.center, np.dtype(np.float64))
+    place = (off, LOWEST if region.non_negative else -math.inf, middle, region.reach)
     columns = (
         head.n_columns,
         *head.compiled(np.sqrt(np.abs(feature_map.head_weights)), dtype),
@@ -87,4 +91,26 @@ def plain_map(feature_map: FeatureMap, region: Region, X: FloatArray, out: Float
     total = np.sum(counts, axis=0)
     if total[_LENGTHS] or (total[_UNITS] and not region.found):
         return None
-    return int(total[_UNITS] or total[_SIGNS] or total[_FAR])
+    outside = int(total[_UNITS] or total[_SIGNS] or total[_FAR])
+    if outside or (math.isinf(region.reach) and not region.sphere):  # others are no larger than the training rows
+        check_magnitude(X, power=2 * max(head.degree, 1))
+    return outside
+
+
+def _check_fit(feature_map: FeatureMap, region: Region, X: FloatArray, out: FloatArray) -> None:
+    """Refuse parts that do not fit each other: the compiled pass relies on their lengths."""
+    (n, d), s, head = X.shape, len(feature_map.frequencies), feature_map.basis
+    needed = {
+        "X": (X.shape, (n, head.dim)),
+        "frequencies": (feature_map.frequencies.vectors.shape, (s, d)),
+        "head_weights": (feature_map.head_weights.shape, (head.n_columns,)),
+        "wave_weights": (feature_map.wave_weights.shape, (s,)),
+        "the region's center": (region.center.shape, (d,)),
+        "out": (out.shape, (n, head.n_columns + 2 * s + max(feature_map.padding, 0))),
+    }
+    for name, (shape, fitting) in needed.items():
+        if shape != fitting:
+            raise ValueError(f"{name} must have shape {fitting} to fit the rest of the map and the rows, got {shape}")
+    check_writable(out)
+    if not out.flags.c_contiguous:
+        raise ValueError("out must be a C-ordered array")

@@ -11,6 +11,7 @@ from typing import final
 
 import numpy as np
 
+from krein._core.threads import blas_threads
 from krein.features.calibration import Gram, judged, relative_error
 from krein.features.feature_map import FeatureMap
 
@@ -44,7 +45,8 @@ def project(wide: FeatureMap, n_outputs: int, fit_rows: np.ndarray, check_rows: 
         ``gram(A, B)`` is the exact kernel matrix of rows.
     """
     columns = wide.columns(fit_rows)
-    values, vectors = np.linalg.eigh(columns.T @ columns)
+    with blas_threads(columns.size * columns.shape[1]):
+        values, vectors = np.linalg.eigh(columns.T @ columns)
     values, vectors = values[::-1], vectors[:, ::-1]
     kept = [int(np.count_nonzero(values > truncation**2 * values[0])) for truncation in TRUNCATIONS]
     whitened = vectors[:, : kept[-1]] / np.sqrt(values[: kept[-1]])
@@ -75,5 +77,7 @@ def _quadratic_form(columns: np.ndarray, rows: np.ndarray, gram: Gram) -> np.nda
     total = np.zeros((columns.shape[1],) * 2)
     for start in range(0, rows.shape[0], _ROWS_PER_BLOCK):
         block = slice(start, start + _ROWS_PER_BLOCK)
-        total += columns[block].T @ (gram(rows[block], rows) @ columns)
+        exact = gram(rows[block], rows)
+        with blas_threads(2 * exact.shape[0] * columns.size):
+            total += columns[block].T @ (exact @ columns)
     return (total + total.T) / 2

@@ -9,11 +9,11 @@ from typing import Any, final
 import numpy as np
 import scipy.sparse as sp
 
-from krein._core.rows import row_norms, unit_rows
+from krein._core.rows import UNIT_TOLERANCE, row_norms, unit_rows
 
 __all__ = ["diameter", "LOWEST", "OFF_UNIT", "Region", "region_of"]
 
-OFF_UNIT = 1e-3  # how far from 1 the length of a unit vector may be
+OFF_UNIT = UNIT_TOLERANCE
 LOWEST = -1e-6  # how far below zero an entry may be that should not be negative
 _MARGIN = 1.1  # room beyond the training rows, in space
 

@@ -19,11 +19,11 @@ from numpy.typing import ArrayLike
 
 from krein.features._blocks import (
     SCRATCH_BYTES,
-    Backend,
     FloatArray,
     Work,
     aligned_empty,
     check_output,
+    check_type,
     compiled_kernels,
     flat_output,
     in_c_order,
@@ -47,7 +47,6 @@ def trig_map(
     out: FloatArray,
     *,
     n_threads: int | None = None,
-    backend: Backend = "auto",
 ) -> FloatArray:
     r"""Trigonometric features, written to ``out``.
 
@@ -66,9 +65,7 @@ def trig_map(
         Receives the cosines in its first half and the sines in its second, both in the order of the frequencies. May be
         a slice of columns of a larger array.
     n_threads : int, optional
-        As many threads share the rows; by default as many as numba would use.
-    backend : {"auto", "numba", "numpy"}, default="auto"
-        ``"auto"`` is numba where it can be imported, and numpy where not.
+        As many threads share the rows; by default as many as :func:`krein._core.threads.n_threads` gives.
 
     Returns
     -------
@@ -80,9 +77,9 @@ def trig_map(
     Cosine and sine are within 2 ulp (of 1) of those of the computed argument; rounding in the projection adds to that in
     proportion to the argument. NaN and infinities give NaN in their own row only.
 
-    With numba the features of a row do not depend on the other rows, on the blocks or on the number of threads, to the
-    last bit. Safe to be called from several threads at once. Memory besides ``out``: at most 32 MiB, as long as sixteen
-    frequencies take less than that. Cost: :math:`O(n s d)`, or :math:`O(s)` per non-zero of sparse rows.
+    The features of a row do not depend on the other rows, on the blocks or on the number of threads, to the last bit. Safe to be
+    called from several threads at once. Memory besides ``out``: at most 32 MiB, as long as sixteen frequencies take less than
+    that. Cost: :math:`O(n s d)`, or :math:`O(s)` per non-zero of sparse rows.
 
     Examples
     --------
@@ -92,12 +89,12 @@ def trig_map(
     array([[-1.,  0.,  0.,  2.]])
     """
     rows: Any = scipy.sparse.csr_array(X) if scipy.sparse.issparse(X) else np.asarray(X)
+    if scipy.sparse.issparse(rows):
+        rows.check_format(full_check=True)  # the compiled loop follows its indices without looking
     _check_map(rows.shape, frequencies, amplitudes, out)
     if out.size == 0:
         return out
-    kernels = compiled_kernels(backend)
-    if kernels is None:
-        return _numpy_map(rows, frequencies, amplitudes, out)
+    kernels = compiled_kernels()
     if not in_c_order(out):
         return map_through_buffer(
             lambda part, buffer: trig_map(rows[part], frequencies, amplitudes, buffer, n_threads=n_threads), out
@@ -118,6 +115,8 @@ def _check_map(shape: tuple[int, ...], frequencies: FloatArray, amplitudes: Floa
     """Refuse arrays that do not fit each other."""
     if len(shape) != 2:
         raise ValueError(f"X must have two dimensions, got shape {shape}; a single row is X.reshape(1, -1)")
+    if amplitudes.ndim != 1:
+        raise ValueError(f"amplitudes must have one dimension, got shape {amplitudes.shape}")
     (n, d), s = shape, len(amplitudes)
     if frequencies.shape != (s, d):
         raise ValueError(
@@ -125,11 +124,7 @@ def _check_map(shape: tuple[int, ...], frequencies: FloatArray, amplitudes: Floa
             f"got {frequencies.shape}"
         )
     check_output(out, n, s)
-    for name, array in {"frequencies": frequencies, "amplitudes": amplitudes}.items():
-        if array.dtype != out.dtype:
-            raise ValueError(
-                f"{name} must be of the type of out, {out.dtype}, got {array.dtype}; convert it once, before any transform"
-            )
+    check_type(out.dtype, frequencies=frequencies, amplitudes=amplitudes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,7 +160,18 @@ class PackedFrequencies:
 
 
 def packed_frequencies(kernels: ModuleType, frequencies: FloatArray) -> PackedFrequencies:
-    """Pack frequencies once, for all rows."""
+    """Pack frequencies once, for all rows.
+
+    Parameters
+    ----------
+    kernels : module
+        The compiled loops.
+    frequencies : ndarray of shape (n_frequencies, n_features)
+
+    Returns
+    -------
+    PackedFrequencies
+    """
     d, dtype = frequencies.shape[1], frequencies.dtype
     packed = _pack(frequencies, kernels.tile_columns(dtype))
     # Wide tiles write long stretches of the output, but their frequencies should stay in the level-2 cache.
@@ -241,18 +247,3 @@ def _csr_worker(
         return work
 
     return worker
-
-
-def _numpy_map(
-    X: FloatArray | scipy.sparse.csr_array, frequencies: FloatArray, amplitudes: FloatArray, out: FloatArray
-) -> FloatArray:
-    """The same map block by block with numpy alone."""
-    s = len(amplitudes)
-    block = rows_per_block(len(out), (X.shape[1] + 2 * s) * out.itemsize, 1)
-    for lo in range(0, len(out), block):
-        rows = X[lo : lo + block].astype(out.dtype, copy=False)
-        with np.errstate(invalid="ignore"):
-            t = rows @ frequencies.T
-            np.multiply(np.cos(t), amplitudes, out=out[lo : lo + block, :s])
-            np.multiply(np.sin(t, out=t), amplitudes, out=out[lo : lo + block, s:])
-    return out

@@ -20,12 +20,13 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import ArrayLike, NDArray
 
+from krein._core.hadamard import hadamard_order, structured_rows
 from krein.features._blocks import (
-    Backend,
     FloatArray,
     Work,
     aligned_empty,
     check_output,
+    check_type,
     compiled_kernels,
     flat_output,
     in_c_order,
@@ -35,56 +36,12 @@ from krein.features._blocks import (
     share_rows,
     thread_count,
 )
+from krein.features.trig import TRIG_WORK
 
-__all__ = ["hadamard_frequencies", "hadamard_order", "hadamard_trig_map", "walsh_hadamard"]
-
-
-def hadamard_order(dim: int) -> int:
-    """The order of the transform for rows of length ``dim``: the least power of two that is no smaller."""
-    if dim < 1:
-        raise ValueError(f"dim must be at least 1, got {dim}")
-    return 1 << (dim - 1).bit_length()
+__all__ = ["hadamard_frequencies", "hadamard_trig_map"]
 
 
-def walsh_hadamard(block: FloatArray, *, backend: Backend = "auto") -> FloatArray:
-    r"""Multiply every row by the Hadamard matrix, in place and without normalisation.
-
-    .. math:: H_1 = (1), \qquad H_{2p} = \begin{pmatrix} H_p & H_p \\ H_p & -H_p \end{pmatrix}
-
-    Parameters
-    ----------
-    block : ndarray of shape (n_rows, p), float32 or float64
-        Rows whose length p is a power of two; overwritten.
-    backend : {"auto", "numba", "numpy"}, default="auto"
-        ``"auto"`` is numba where it can be imported, and numpy where not.
-
-    Returns
-    -------
-    block : ndarray of shape (n_rows, p)
-        The array that was passed in. The transform is p times its own inverse.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> walsh_hadamard(np.array([[1.0, 2.0, 3.0, 4.0]]))
-    array([[10., -2., -4.,  0.]])
-    """
-    p = block.shape[1]
-    if p < 1 or p & (p - 1):
-        raise ValueError(
-            f"rows must have a power of two as their length, got {p}; pad them to {hadamard_order(p or 1)}"
-        )
-    if block.dtype not in (np.float32, np.float64):
-        raise ValueError(f"block must be float32 or float64, got {block.dtype}")
-    kernels = compiled_kernels(backend)
-    if kernels is None or not block.flags.carray:
-        return _numpy_transform(block)
-    scratch = aligned_empty((kernels.lanes(block.dtype) * p,), block.dtype)
-    kernels.walsh_hadamard_rows(block, scratch)
-    return block
-
-
-def hadamard_frequencies(signs: NDArray, radii: FloatArray, dim: int) -> FloatArray:
+def hadamard_frequencies(signs: NDArray[Any], radii: FloatArray, dim: int) -> FloatArray:
     r"""The frequencies of :func:`hadamard_trig_map` as an explicit matrix.
 
     .. math:: \omega_j = r_j \sqrt{p/d}\,\bigl(p^{-3/2} H D_3 H D_2 H D_1\bigr)_{j \bmod p,\, :d}
@@ -112,20 +69,19 @@ def hadamard_frequencies(signs: NDArray, radii: FloatArray, dim: int) -> FloatAr
     this function gives for radii of one.
     """
     _check_signs(signs, radii, dim)
-    units = np.eye(dim)
-    projections = np.hstack([_project(units, block.astype(np.float64)) for block in signs])[:, : len(radii)]
-    return (projections * _scales(radii.astype(np.float64), dim, signs.shape[2])).T.astype(radii.dtype, order="C")
+    scale = radii.astype(np.float64) * np.sqrt(signs.shape[2] / dim)
+    frequencies = structured_rows(signs, len(radii), dim) * scale[:, None]
+    return np.asarray(frequencies, dtype=radii.dtype)
 
 
 def hadamard_trig_map(
     X: ArrayLike | scipy.sparse.sparray | scipy.sparse.spmatrix,
-    signs: NDArray,
+    signs: NDArray[Any],
     radii: FloatArray,
     amplitudes: FloatArray,
     out: FloatArray,
     *,
     n_threads: int | None = None,
-    backend: Backend = "auto",
 ) -> FloatArray:
     r"""Trigonometric features with structured orthogonal frequencies, written to ``out``.
 
@@ -144,9 +100,7 @@ def hadamard_trig_map(
     out : ndarray of shape (n_samples, 2 * n_frequencies), float32 or float64
         Receives the cosines in its first half and the sines in its second. May be a slice of columns.
     n_threads : int, optional
-        As many threads share the rows; by default as many as numba would use.
-    backend : {"auto", "numba", "numpy"}, default="auto"
-        ``"auto"`` is numba where it can be imported, and numpy where not.
+        As many threads share the rows; by default as many as :func:`krein._core.threads.n_threads` gives.
 
     Returns
     -------
@@ -155,8 +109,8 @@ def hadamard_trig_map(
 
     Notes
     -----
-    As for :func:`krein.features.trig.trig_map`, with numba the features of a row depend on no other row and on no number
-    of threads, to the last bit. Cost: :math:`O(n s \log d)`.
+    As for :func:`krein.features.trig.trig_map`, the features of a row depend on no other row and on no number of threads, to
+    the last bit. Cost: :math:`O(n s \log d)`.
     """
     rows: Any = scipy.sparse.csr_array(X) if scipy.sparse.issparse(X) else np.asarray(X)
     if rows.ndim != 2:
@@ -166,35 +120,31 @@ def hadamard_trig_map(
     if radii.shape != amplitudes.shape:
         raise ValueError(f"radii and amplitudes must have the same shape, got {radii.shape} and {amplitudes.shape}")
     check_output(out, n, s)
-    for name, array in {"radii": radii, "amplitudes": amplitudes}.items():
-        if array.dtype != out.dtype:
-            raise ValueError(
-                f"{name} must be of the type of out, {out.dtype}, got {array.dtype}; convert it once, before any transform"
-            )
+    check_type(out.dtype, radii=radii, amplitudes=amplitudes)
     if out.size == 0:
         return out
-    kernels = compiled_kernels(backend)
-    if kernels is None:
-        return _numpy_map(rows, signs, radii, amplitudes, out)
+    kernels = compiled_kernels()
     if not in_c_order(out):
         return map_through_buffer(
             lambda part, buffer: hadamard_trig_map(rows[part], signs, radii, amplitudes, buffer, n_threads=n_threads),
             out,
         )
     p = signs.shape[2]
-    threads = thread_count(n * s * (3 * p.bit_length() + 32), n_threads)
+    threads = thread_count(n * s * (3 * p.bit_length() + TRIG_WORK), n_threads)
     block = rows_per_block(n, (d + 2 * s) * out.itemsize, threads)
     share_rows(_hadamard_worker(kernels, rows, signs, radii, amplitudes, out), n, block, threads)
     return out
 
 
-def _check_signs(signs: NDArray, radii: FloatArray, dim: int) -> None:
+def _check_signs(signs: NDArray[Any], radii: FloatArray, dim: int) -> None:
     p = hadamard_order(dim)
     if signs.ndim != 3 or signs.shape[1:] != (3, p):
         raise ValueError(
             f"signs must have shape (n_blocks, 3, {p}), three diagonals of the order that {dim} features need, "
             f"got {signs.shape}"
         )
+    if radii.ndim != 1:
+        raise ValueError(f"radii must have one dimension, got shape {radii.shape}")
     if len(radii) > len(signs) * p:
         raise ValueError(
             f"{len(signs)} blocks of {p} frequencies cannot give {len(radii)}; use {-(-len(radii) // p)} blocks"
@@ -207,7 +157,7 @@ def _scales(radii: FloatArray, dim: int, p: int) -> FloatArray:
 
 
 def _hadamard_worker(
-    kernels: ModuleType, X: FloatArray, signs: NDArray, radii: FloatArray, amplitudes: FloatArray, out: FloatArray
+    kernels: ModuleType, X: FloatArray, signs: NDArray[Any], radii: FloatArray, amplitudes: FloatArray, out: FloatArray
 ) -> Callable[[], Work]:
     """Workers that map blocks of rows."""
     (_, d), p, dtype = X.shape, signs.shape[2], out.dtype
@@ -233,44 +183,5 @@ def _hadamard_worker(
     return worker
 
 
-def _numpy_map(X: FloatArray, signs: NDArray, radii: FloatArray, amplitudes: FloatArray, out: FloatArray) -> FloatArray:
-    """The same map block by block with numpy alone."""
-    s, p = len(amplitudes), signs.shape[2]
-    scales = _scales(radii, X.shape[1], p)
-    step = rows_per_block(len(out), (p + 2 * s) * out.itemsize, 1)
-    for lo in range(0, len(out), step):
-        rows = _dense(X[lo : lo + step]).astype(out.dtype, copy=False)
-        for j in range(0, s, p):
-            wide = min(p, s - j)
-            with np.errstate(invalid="ignore"):
-                t = _project(rows, signs[j // p].astype(out.dtype))[:, :wide] * scales[j : j + wide]
-                np.multiply(np.cos(t), amplitudes[j : j + wide], out=out[lo : lo + step, j : j + wide])
-                np.multiply(np.sin(t), amplitudes[j : j + wide], out=out[lo : lo + step, s + j : s + j + wide])
-    return out
-
-
-def _project(rows: FloatArray, diagonals: FloatArray) -> FloatArray:
-    """``H D₃ H D₂ H D₁ x`` for all rows, with numpy alone."""
-    v = np.zeros((len(rows), diagonals.shape[1]), rows.dtype)
-    v[:, : rows.shape[1]] = rows
-    for diagonal in diagonals:
-        v *= diagonal
-        _numpy_transform(v)
-    return v
-
-
-def _numpy_transform(block: FloatArray) -> FloatArray:
-    """The transform in place with numpy alone, a stage at a time; views of columns, so any memory layout will do."""
-    p, h = block.shape[1], 1
-    while h < p:
-        for i in range(0, p, 2 * h):
-            upper, lower = block[:, i : i + h], block[:, i + h : i + 2 * h]
-            difference = upper - lower
-            upper += lower
-            lower[:] = difference
-        h *= 2
-    return block
-
-
 def _dense(rows: Any) -> FloatArray:
-    return rows.toarray() if scipy.sparse.issparse(rows) else rows
+    return np.asarray(rows.toarray() if scipy.sparse.issparse(rows) else rows)

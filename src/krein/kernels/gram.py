@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from krein._core.rows import dense_block, row_blocks, row_norms
-from krein._core.threads import n_threads, share
+from krein._core.threads import share
 
 __all__ = ["radial_gram"]
 
@@ -25,7 +25,17 @@ def radial_gram(
     Distances come from ‖x‖² + ‖y‖² − 2x·y (one matrix product per block); the few pairs so close that this
     cancels are computed again from the differences, so equal rows are at distance exactly zero. With ``Y=None`` only
     blocks on and above the diagonal are computed and mirrored: the result is symmetric to the last bit. Blocks are shared
-    among threads, as numpy's passes hold no lock.
+    among threads, as numpy's passes hold no lock; each is computed by one, so their number changes no bit.
+
+    Parameters
+    ----------
+    radial : callable
+        From an array of distances to one of values; called by several threads at once.
+    X : array or CSR matrix of shape (n, d)
+    Y : array or CSR matrix of shape (m, d), or None
+        None stands for X.
+    max_distance : float, default=inf
+        Larger distances, which only rounding can give, are cut to it.
 
     Returns
     -------
@@ -57,7 +67,7 @@ def radial_gram(
         if symmetric and rows != columns:
             gram[columns, rows] = gram[rows, columns].T
 
-    share(fill, pairs, threads=min(n_threads(), len(pairs)) if gram.size >= _WORTH_THREADS else 1)
+    share(fill, pairs, threads=None if gram.size >= _WORTH_THREADS else 1)
     return gram
 
 
@@ -66,7 +76,7 @@ def _origin(X: Any, Y: Any) -> np.ndarray:
     sample = [dense_block(A, slice(0, _BLOCK)) for A in (X, Y) if A.shape[0]]
     if not sample:
         return np.zeros(X.shape[1])
-    return np.median(np.concatenate([rows[:: max(1, len(rows) // 64)] for rows in sample]), axis=0)
+    return np.asarray(np.median(np.concatenate([rows[:: max(1, len(rows) // 64)] for rows in sample]), axis=0))
 
 
 def _distances(left: np.ndarray, right: np.ndarray, origin: np.ndarray) -> np.ndarray:
@@ -76,7 +86,9 @@ def _distances(left: np.ndarray, right: np.ndarray, origin: np.ndarray) -> np.nd
     with np.errstate(over="ignore", invalid="ignore"):
         here, there = np.einsum("ij,ij->i", a, a)[:, None], np.einsum("ij,ij->i", b, b)[:, None]
         # Both squared lengths as two more columns of the product, which saves two passes over the block.
-        squares = np.hstack([-2.0 * a, here, np.ones_like(here)]) @ np.hstack([b, np.ones_like(there), there]).T
+        squares: np.ndarray = (
+            np.hstack([-2.0 * a, here, np.ones_like(here)]) @ np.hstack([b, np.ones_like(there), there]).T
+        )
         if right is left:  # the diagonal is known to be zero, and need not make every row a suspect
             np.fill_diagonal(squares, np.inf)
         # Squares below 1e-280 are out of range themselves; "not >" as pairs whose squares overflowed are done again as well.
@@ -87,7 +99,7 @@ def _distances(left: np.ndarray, right: np.ndarray, origin: np.ndarray) -> np.nd
         squares[i, j] = 0.0
     if right is left:
         np.fill_diagonal(squares, 0.0)
-    distances = np.sqrt(squares, out=squares)
+    distances: np.ndarray = np.sqrt(squares, out=squares)
     step = max(1, 2**18 // max(1, left.shape[1]))
     for part in row_blocks(i.size, step):
         distances[i[part], j[part]] = row_norms(left[i[part]] - right[j[part]])

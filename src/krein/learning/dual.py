@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg
 
+from krein._core.threads import blas_threads
 from krein.learning.path import Regularizer
 from krein.learning.rows import row_keys
 
@@ -78,7 +79,8 @@ def dual_problem(
     """
     carry = None
     if regularizer != "krein":
-        values, vectors = linalg.eigh(gram, driver="evd", check_finite=False)
+        with blas_threads(gram.shape[0] ** 3):
+            values, vectors = linalg.eigh(gram, driver="evd", check_finite=False)
         weight = np.where(values >= 0.0, 1.0, -1.0 / (ratio if regularizer == "two" else 1.0))
         carry = (vectors * weight) @ vectors.T
         gram = (vectors * (weight * values)) @ vectors.T
@@ -91,7 +93,8 @@ def dual_problem(
         u /= np.linalg.norm(u) if n > 1 else 1.0
         gram = gram - 2.0 * np.multiply.outer(u, u @ gram)
         gram = (gram - 2.0 * np.multiply.outer(gram @ u, u))[1:, 1:]
-    values, vectors = linalg.eigh(0.5 * (gram + gram.T), driver="evd", check_finite=False)
+    with blas_threads(gram.shape[0] ** 3):
+        values, vectors = linalg.eigh(0.5 * (gram + gram.T), driver="evd", check_finite=False)
     if regularizer != "krein":
         values = np.maximum(values, 0.0)
     if centring:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import blas
 
+from krein._core.threads import blas_threads
+
 __all__ = ["CentredSums", "NormalSums"]
 
 
@@ -124,7 +126,8 @@ class NormalSums:
             self.counts &= bool((weight == np.floor(weight)).all())
             U *= np.sqrt(weight)[:, None]
         # half the work of a general product, added in place: no second D × D matrix
-        self._sums = blas.dsyrk(1.0, U.T, beta=1.0, c=self._sums, overwrite_c=1)
+        with blas_threads(0.5 * n * self._sums.size):
+            self._sums = blas.dsyrk(1.0, U.T, beta=1.0, c=self._sums, overwrite_c=1)
 
     def merge(self, other: NormalSums) -> None:
         """Add the sums of other rows about the same shift."""

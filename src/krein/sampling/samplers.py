@@ -13,6 +13,7 @@ import numpy as np
 from scipy import special
 
 from krein._core.directions import independent_directions, orthogonal_directions
+from krein._core.hadamard import hadamard_order, structured_rows
 from krein.measures import Density, LawPart, Mixture, RadialPart, SignedMeasure
 from krein.sampling.allocation import ALLOCATIONS, allocate
 from krein.sampling.frequencies import Frequencies, Structure
@@ -156,7 +157,7 @@ class Hadamard(Sampler):
     ) -> Frequencies:
         counts = allocate(measure, n, allocation)
         radii = np.concatenate([_strata(part, count, rng) for part, count in _parts(measure, counts)])
-        p = 1 << max(measure.dim - 1, 0).bit_length()
+        p = hadamard_order(measure.dim)
         signs = rng.choice(_SIGNS, size=(-(-n // p), 3, p))
         unit = structured_rows(signs, n, measure.dim)
         norms = np.linalg.norm(unit, axis=1)
@@ -168,29 +169,6 @@ class Hadamard(Sampler):
         scale = radii / norms
         weights = _weights(measure, counts)
         return Frequencies(unit * scale[:, None], weights, Structure(signs, scale * _structure_scale(measure.dim, p)))
-
-
-def structured_rows(signs: np.ndarray, n: int, dim: int) -> np.ndarray:
-    """The first n rows of p^{-3/2}·H D₃ H D₂ H D₁ over all blocks, first dim columns."""
-    p = signs.shape[2]
-    blocks = []
-    for start, diagonals in zip(range(0, n, p), signs, strict=True):
-        rows = np.eye(min(p, n - start), p)
-        for diagonal in diagonals[::-1]:  # H is symmetric: the j-th row is e_jᵀ H D₃ H D₂ H D₁
-            rows = _walsh(rows) * diagonal
-        blocks.append(rows[:, :dim] / p**1.5)
-    return np.concatenate(blocks)
-
-
-def _walsh(rows: np.ndarray) -> np.ndarray:
-    """Rows times the Hadamard matrix, by butterflies: its order may be in the thousands."""
-    n, p = rows.shape
-    half = 1
-    while half < p:
-        pairs = rows.reshape(n, p // (2 * half), 2, half)
-        rows = np.stack([pairs[:, :, 0] + pairs[:, :, 1], pairs[:, :, 0] - pairs[:, :, 1]], axis=2).reshape(n, p)
-        half *= 2
-    return rows
 
 
 def _structure_scale(dim: int, p: int) -> float:

@@ -13,6 +13,7 @@ from sklearn.svm import SVC
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from krein._core.threads import quiet_blas
 from krein.files.models import SavableMixin
 from krein.learning import SingularSystemError
 from krein.learning.dual import dual_problem, fold_scores
@@ -70,6 +71,7 @@ class ExactKreinRidge(SavableMixin, RegressorMixin, BaseEstimator):
         self.lam = lam
         self.fit_intercept = fit_intercept
 
+    @quiet_blas()
     def fit(self, X: Any, y: Any) -> Self:
         """Fit on all rows.
 
@@ -196,6 +198,7 @@ class ExactKreinSVC(SavableMixin, ClassifierMixin, BaseEstimator):
         self.C = C
         self.tol = tol
 
+    @quiet_blas()
     def fit(self, X: Any, y: Any) -> Self:
         """Fit on all rows.
 

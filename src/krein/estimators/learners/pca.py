@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, check_scalar, validate_data
 
+from krein._core.threads import quiet_blas
 from krein.distributed.dask_rows import DaskRows, head_row, is_dask, map_rows
 from krein.estimators.learners.streaming import (
     FEATURE_ROWS,
@@ -78,6 +79,7 @@ class KreinPCA(SavableMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         self.center = center
         self.random_state = random_state
 
+    @quiet_blas()
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit in one pass over blocks of rows.
 

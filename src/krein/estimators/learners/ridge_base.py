@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_array, check_is_fitted, check_scalar, validate_data
 
+from krein._core.threads import quiet_blas
 from krein.distributed.dask_rows import DaskRows, head_row, is_dask, map_rows
 from krein.estimators.learners.streaming import (
     FEATURE_ROWS,
@@ -66,6 +67,7 @@ class RidgeBase(SavableMixin, BaseEstimator, ABC):
 
     # ---- fitting
 
+    @quiet_blas()
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit in one pass over blocks of rows; the features of all rows are never held at once.
 
@@ -96,6 +98,7 @@ class RidgeBase(SavableMixin, BaseEstimator, ABC):
         enter_rows(self._ledger, self._targets, self.features_, self._ledger.rows, X, y, weight)
         return self._conclude(candidates)
 
+    @quiet_blas()
     def fit_chunks(self, chunks: Iterable[tuple[Any, ...]]) -> Self:
         """Fit from an iterable of ``(X, y)`` or ``(X, y, sample_weight)``, for tables that do not fit in memory.
 

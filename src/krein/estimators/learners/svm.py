@@ -16,6 +16,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from krein._core.rows import row_blocks
+from krein._core.threads import quiet_blas
 from krein.distributed.dask_rows import head_row, is_dask, map_rows
 from krein.estimators.learners.streaming import (
     LinearMap,
@@ -118,6 +119,7 @@ class KreinSVC(SavableMixin, ClassifierMixin, BaseEstimator):
         self.max_iter = max_iter
         self.random_state = random_state
 
+    @quiet_blas()
     def fit(self, X: Any, y: Any) -> Self:
         """Fit on all rows.
 

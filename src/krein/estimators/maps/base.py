@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from krein._core.threads import quiet_blas
 from krein.files.models import SavableMixin
 from krein.kernels import Kernel
 
@@ -45,6 +46,7 @@ class SignedFeatureMap(SavableMixin, ClassNamePrefixFeaturesOutMixin, Transforme
     def _map(self, X: Any) -> np.ndarray:
         """Features of placed rows, shape (n_samples, n_components), dtype of X."""
 
+    @quiet_blas()
     def fit(self, X: Any, y: Any = None) -> Self:
         """Draw the features.
 

@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from krein._core.rows import row_blocks, row_norms, unit_rows
+from krein._core.rows import UNIT_TOLERANCE, check_magnitude, row_blocks, row_norms, unit_rows
 from krein._core.threads import quiet_blas
 from krein.estimators.maps.base import SignedFeatureMap, check_n_components
 from krein.features import FeatureMap, calibrate, head_basis, judged, project, relative_error
@@ -179,7 +179,7 @@ class SignedFourierFeatures(SignedFeatureMap):
         sphere, scales = self._domain()
         if sphere:  # an error names the row of X, not of the sample
             norms = row_norms(rows)
-            wrong = chosen[norms == 0.0 if scales else np.abs(norms - 1.0) > 1e-3]
+            wrong = chosen[norms == 0.0 if scales else np.abs(norms - 1.0) > UNIT_TOLERANCE]
             for row in wrong[:1]:
                 unit_rows(X[row : row + 1], normalize=scales, name=_name_of(X), first=int(row))
         return rows
@@ -340,7 +340,12 @@ class SignedFourierFeatures(SignedFeatureMap):
         outside = 0
         for rows in row_blocks(X.shape[0], max(1, _BLOCK_BYTES // row_bytes)):
             block = self.region_.place(X[rows], name=_name_of(X), first=rows.start)
-            outside += self.region_.outside(block)
+            far = self.region_.outside(block)
+            if far or not self.region_.sphere:
+                check_magnitude(
+                    block, power=2 * max(self.feature_map_.basis.degree, 1), name=_name_of(X), first=rows.start
+                )
+            outside += far
             self.feature_map_.write(block, out[rows])
         return outside
 

@@ -1,0 +1,156 @@
+"""The thread pools of other libraries, BLAS, OpenMP and numba: how many threads they have, and how to set it.
+
+A number of BLAS threads holds for the whole process; one of OpenMP or numba, or of a BLAS that is built on OpenMP, for the thread
+that sets it.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+from threadpoolctl import ThreadpoolController
+
+__all__ = ["Blas", "openmp_threads", "pools_limit"]
+
+
+@cache
+def _libraries() -> tuple[tuple[Any, ...], tuple[Any, ...], bool]:
+    """Libraries with a number for the process, those with one for each thread, and whether a BLAS is among the latter.
+
+    They are looked up once: all that we call are loaded by then.
+    """
+    process, thread, blas_by_thread = [], [], False
+    for library in ThreadpoolController().lib_controllers:
+        on_openmp = getattr(library, "threading_layer", None) == "openmp"  # not all kinds have such a choice
+        if library.user_api == "blas" and not on_openmp:
+            process.append(library)
+        else:
+            thread.append(library)
+            blas_by_thread |= library.user_api == "blas"
+    return tuple(process), tuple(thread), blas_by_thread
+
+
+def _set(library: Any, threads: int) -> None:
+    """Set a number for the process, whichever thread of it set the last.
+
+    threadpoolctl lets only one thread set it, from 3.7 on, and says nothing to the others; we have a lock of our own.
+    """
+    release = getattr(library, "clear_controlling_thread", None)
+    if release is not None:
+        release(force=True)
+    library.set_num_threads(threads)
+    if release is not None:
+        release(force=True)
+
+
+class Blas:
+    """The BLAS libraries of the process, numpy's and scipy's: limited together, and set back to what each had.
+
+    Not safe to be used by several threads at once: the owner has a lock.
+    """
+
+    def __init__(self) -> None:
+        self._before: tuple[int, ...] | None = None
+        self._limit = 0
+
+    def limit(self, threads: int | None) -> None:
+        """At most so many threads; None sets back what was found when the first limit came.
+
+        Parameters
+        ----------
+        threads : int or None
+        """
+        if threads is None:
+            if self._before is not None:
+                for library, count in zip(_libraries()[0], self._before, strict=True):
+                    _set(library, count)
+            self._before = None
+            return
+        if self._before is None:
+            self._before = self._counts()
+        elif threads == self._limit:
+            return
+        self._limit = threads
+        for library, count in zip(_libraries()[0], self._before, strict=True):
+            _set(library, min(threads, count))
+
+    def least(self) -> int | None:
+        """The least number of threads of a library, our own limit apart; None without any library.
+
+        Returns
+        -------
+        int or None
+        """
+        return min(self._counts() if self._before is None else self._before, default=None)
+
+    @staticmethod
+    def _counts() -> tuple[int, ...]:
+        return tuple(library.get_num_threads() or 1 for library in _libraries()[0])
+
+
+def pools_limit() -> int | None:
+    """The least number of threads that OpenMP or numba's pool would use in this thread; None if neither is there.
+
+    numba is not imported and its threads are not started for this: until they run, nobody has limited them but by the environment.
+
+    Returns
+    -------
+    int or None
+    """
+    counts = [library.get_num_threads() or 1 for library in _libraries()[1]]
+    numba = _running_numba()
+    if numba is not None:
+        counts.append(int(numba.get_num_threads()))
+    return min(counts, default=None)
+
+
+@contextmanager
+def openmp_threads(threads: int, *, quiet: bool) -> Iterator[None]:
+    """At most so many threads for OpenMP and for numba's pool, as far as this thread uses them.
+
+    Parameters
+    ----------
+    threads : int
+    quiet : bool
+        Whether BLAS should have one: where it is built on OpenMP they have one number, and that is it.
+
+    Yields
+    ------
+    None
+    """
+    _, libraries, blas_by_thread = _libraries()
+    most = 1 if quiet and blas_by_thread else threads
+    before = [(library, library.get_num_threads() or 1) for library in libraries]
+    numba = _running_numba()
+    mask = 0 if numba is None else int(numba.get_num_threads())
+    for library, count in before:
+        if count > most:
+            library.set_num_threads(most)
+    if mask > threads:
+        numba.set_num_threads(threads)
+    try:
+        yield
+    finally:
+        for library, count in before:
+            if count > most:
+                library.set_num_threads(count)
+        if mask > threads:
+            numba.set_num_threads(mask)
+
+
+def _running_numba() -> Any:
+    """The module, if its threads have been started; None if not."""
+    if "numba" not in sys.modules:
+        return None
+    import numba
+
+    module: Any = numba
+    try:
+        module.threading_layer()
+    except ValueError:  # numba's way to say that its threads have not been started
+        return None
+    return module

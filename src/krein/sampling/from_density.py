@@ -56,9 +56,7 @@ class Rejection(Sampler):
     def cut(self) -> float:
         return self.interval
 
-    def _sample(
-        self, measure: SignedMeasure, n: int, rng: np.random.Generator, rows: np.ndarray | None
-    ) -> Frequencies:
+    def _sample(self, measure: SignedMeasure, n: int, rng: np.random.Generator, rows: np.ndarray | None) -> Frequencies:
         counts = self._counts_inside(measure, n)
         radii = np.concatenate([self._radii(part, count, rng) for part, count in paired(measure, counts)])
         weights = signed_weights(measure, counts, inside=self.interval)
@@ -118,9 +116,7 @@ class Importance(Sampler):
     def needs_density(self) -> bool:
         return True
 
-    def _sample(
-        self, measure: SignedMeasure, n: int, rng: np.random.Generator, rows: np.ndarray | None
-    ) -> Frequencies:
+    def _sample(self, measure: SignedMeasure, n: int, rng: np.random.Generator, rows: np.ndarray | None) -> Frequencies:
         counts = self._counts(measure, n)
         drawn = [
             self._draw(part, count, measure.dim, sign, rng)

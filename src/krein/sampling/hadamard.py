@@ -42,9 +42,7 @@ class Hadamard(Sampler):
     def orthogonal(self) -> bool:
         return True
 
-    def _sample(
-        self, measure: SignedMeasure, n: int, rng: np.random.Generator, rows: np.ndarray | None
-    ) -> Frequencies:
+    def _sample(self, measure: SignedMeasure, n: int, rng: np.random.Generator, rows: np.ndarray | None) -> Frequencies:
         counts = self._counts(measure, n)
         radii = np.concatenate([strata(part, count, rng) for part, count in paired(measure, counts)])
         p = 1 << max(measure.dim - 1, 0).bit_length()

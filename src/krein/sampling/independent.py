@@ -31,9 +31,7 @@ class MonteCarlo(Sampler):
         How frequencies are shared between the parts.
     """
 
-    def _sample(
-        self, measure: SignedMeasure, n: int, rng: np.random.Generator, rows: np.ndarray | None
-    ) -> Frequencies:
+    def _sample(self, measure: SignedMeasure, n: int, rng: np.random.Generator, rows: np.ndarray | None) -> Frequencies:
         counts = self._counts(measure, n)
         radii = [part.ppf(rng.random(count)) if count else np.empty(0) for part, count in paired(measure, counts)]
         vectors = independent_directions(n, measure.dim, rng) * np.concatenate(radii)[:, None]
@@ -51,9 +49,7 @@ class QuasiMonteCarlo(Sampler):
         How frequencies are shared between the parts.
     """
 
-    def _sample(
-        self, measure: SignedMeasure, n: int, rng: np.random.Generator, rows: np.ndarray | None
-    ) -> Frequencies:
+    def _sample(self, measure: SignedMeasure, n: int, rng: np.random.Generator, rows: np.ndarray | None) -> Frequencies:
         from scipy.stats import qmc  # a heavy import that only this sampler needs
 
         dim = measure.dim

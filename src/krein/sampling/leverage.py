@@ -51,9 +51,7 @@ class Leverage(Sampler):
         positive_real(self.ridge, "ridge")
         positive_integer(self.pool, "pool")
 
-    def _sample(
-        self, measure: SignedMeasure, n: int, rng: np.random.Generator, rows: np.ndarray | None
-    ) -> Frequencies:
+    def _sample(self, measure: SignedMeasure, n: int, rng: np.random.Generator, rows: np.ndarray | None) -> Frequencies:
         if rows is None or not len(rows):
             raise ValueError(
                 "the leverage sampler looks at the data: pass rows, or use another sampler such as 'orthogonal'"

@@ -45,9 +45,7 @@ class Orthogonal(Sampler):
     def orthogonal(self) -> bool:
         return True
 
-    def _sample(
-        self, measure: SignedMeasure, n: int, rng: np.random.Generator, rows: np.ndarray | None
-    ) -> Frequencies:
+    def _sample(self, measure: SignedMeasure, n: int, rng: np.random.Generator, rows: np.ndarray | None) -> Frequencies:
         counts = self._counts(measure, n)
         weights = signed_weights(measure, counts)
         if min(counts) and (sharing_helps(measure) if isinstance(self.share, str) else self.share):

@@ -58,7 +58,7 @@ def fit_map(recipe: FeatureRecipe, X: Any, rng: np.random.Generator) -> FittedMa
             f"training rows are up to {farthest:.4g} apart, farther than radius={radius:.4g}: the features are less accurate "
             "there; use a larger radius, or radius='auto'",
             UserWarning,
-            stacklevel=5,  # the caller of an estimator's fit, which scikit-learn wraps
+            stacklevel=5,  # the caller of an estimator's fit
         )
     draw_rng, wide_rng = rng.spawn(2)
     small = recipe.n_components < _WORTH_BLAS_THREADS and not projects

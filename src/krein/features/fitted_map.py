@@ -96,7 +96,7 @@ class FittedMap:
             outside = self._write_blocks(X, out)
         if outside:
             # the caller of an estimator's transform, which scikit-learn wraps
-            warnings.warn(self._outside_message(outside, X.shape[0]), UserWarning, stacklevel=4)
+            warnings.warn(self._outside_message(outside, X.shape[0]), UserWarning, stacklevel=5)
         return out
 
     def _write_blocks(self, X: Any, out: np.ndarray) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
@@ -69,6 +70,11 @@ def fit_map(recipe: FeatureRecipe, X: Any, rng: np.random.Generator) -> FittedMa
             drawn, error = refit(recipe, sample, region, drawn, wide_rng)
         else:
             error = predicted_relative_error(recipe, sample, region, drawn, draw_rng)
+    if not math.isfinite(error):
+        raise ValueError(
+            f"{recipe.kernel!r} or its features are not finite on the rows of X, which are up to {region.radius:.3g} apart; scale "
+            "the columns first"
+        )
     measure = drawn.measure
     if recipe.sampler.needs_density or recipe.measure.method in ("closed_form", "fourier"):
         measure = measure.tabulated()  # densities hold functions, which no file should

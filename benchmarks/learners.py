@@ -168,12 +168,16 @@ def accuracy(n_components: int) -> None:
     from krein.estimators.learners.ridge import KreinRidgeClassifier
     from krein.estimators.maps.fourier import SignedFourierFeatures
     from krein.kernels import parse_kernel
+    from krein.measures import MeasureRecipe
 
     for name, kernel in KERNELS.items():
         for dtype, head in (("float64", "auto"), ("float32", "auto"), ("float64", 1)):
             X, y, X_new, y_new = letter(12_000, dtype)
             features = SignedFourierFeatures(
-                kernel=parse_kernel(kernel), n_components=n_components, head_degree=head, random_state=0
+                kernel=parse_kernel(kernel),
+                n_components=n_components,
+                measure=MeasureRecipe(head_degree=head),
+                random_state=0,
             )
             start = time.perf_counter()
             model = KreinRidgeClassifier(features).fit(X, y)

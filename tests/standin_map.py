@@ -2,10 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from krein.estimators.maps.base import SignedFeatureMap
-from krein.kernels import Gaussian, Kernel
+
+
+@dataclass(frozen=True, eq=False)
+class Cosines:
+    """Cosines and sines of fixed frequencies, each with an amplitude and a sign."""
+
+    frequencies: np.ndarray
+    amplitudes: np.ndarray
+    signature: np.ndarray
+
+    def __call__(self, X):
+        angle = np.asarray(X @ self.frequencies)
+        Z = np.hstack([np.cos(angle), np.sin(angle)]) * np.tile(self.amplitudes, 2)
+        return Z.astype(X.dtype)
 
 
 class CosineMap(SignedFeatureMap):
@@ -16,17 +31,9 @@ class CosineMap(SignedFeatureMap):
         self.n_components = n_components
         self.random_state = random_state
 
-    def default_kernel(self) -> Kernel:
-        return Gaussian(1.0)
-
-    def _fit(self, X, kernel, rng):
+    def _fit_map(self, X, rng):
         pairs = self.n_components // 2
-        self.frequencies_ = 0.3 * rng.normal(size=(X.shape[1], pairs))
-        self.amplitudes_ = rng.uniform(0.2, 1.0, size=pairs)
+        frequencies = 0.3 * rng.normal(size=(X.shape[1], pairs))
+        amplitudes = rng.uniform(0.2, 1.0, size=pairs)
         sign = np.where(np.arange(pairs) % 3 == 2, -1.0, 1.0)
-        self.signature_ = np.concatenate([sign, sign])
-
-    def _map(self, X):
-        angle = np.asarray(X @ self.frequencies_)
-        Z = np.hstack([np.cos(angle), np.sin(angle)]) * np.tile(self.amplitudes_, 2)
-        return Z.astype(X.dtype)
+        return Cosines(frequencies, amplitudes, np.concatenate([sign, sign]))

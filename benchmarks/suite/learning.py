@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.svm import LinearSVC
 
-from krein import KreinSVC, SignedFourierFeatures, datasets
+from krein import KreinSVC, MeasureRecipe, SignedFourierFeatures, datasets
 from krein.kernels import NTK, Gaussian
 from suite.rows import Row, of_ratio, of_times
 from suite.timing import exponent, interleaved
@@ -99,7 +99,11 @@ def growth(scale: int, repeats: int) -> tuple[list[Row], dict[str, tuple[list[in
         for n, d, width in shapes:
             X = np.random.default_rng(0).standard_normal((n, d)).astype(np.float32)
             features = SignedFourierFeatures(
-                kernel=Gaussian(d**0.5), n_components=width, weights="unbiased", head_degree=1, tol=1e-2, random_state=0
+                kernel=Gaussian(d**0.5),
+                n_components=width,
+                weights="unbiased",
+                measure=MeasureRecipe(head_degree=1, tol=1e-2),
+                random_state=0,
             ).fit(X[:1000])
             tasks[f"{n} {d} {width}"] = lambda features=features, X=X: features.transform(X)
         seconds = [float(np.median(times)) for times in interleaved(tasks, repeats).values()]

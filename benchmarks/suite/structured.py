@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from krein import SignedFourierFeatures
+from krein import MeasureRecipe, SignedFourierFeatures
 from krein.kernels import Gaussian
 from suite.rows import Row, of_ratio, of_times
 from suite.timing import interleaved
@@ -24,8 +24,7 @@ def measure(n: int, d: int, width: int, repeats: int) -> list[Row]:
                 n_components=width,
                 sampler=sampler,
                 weights="unbiased",
-                head_degree=1,
-                tol=1e-2,
+                measure=MeasureRecipe(head_degree=1, tol=1e-2),
                 random_state=0,
             ).fit(X[:1000])
             for sampler in ("orthogonal", "hadamard")

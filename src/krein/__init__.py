@@ -18,6 +18,7 @@ from krein.estimators import (
     load_model,
 )
 from krein.measures import (
+    MeasureRecipe,
     SignedMeasure,
     components_for_error,
     diagnose,
@@ -33,6 +34,7 @@ __all__ = [
     "diagnose",
     "signed_measure",
     "SignedMeasure",
+    "MeasureRecipe",
     "predicted_error",
     "uniform_error_bound",
     "components_for_error",

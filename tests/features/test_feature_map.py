@@ -115,3 +115,80 @@ def test_zero_weights_count_as_positive():
     m = a_map()
     silent = replace(m, wave_weights=np.zeros(7))
     np.testing.assert_array_equal(silent.signature[-14:], 1.0)
+
+
+def test_rank_counts_columns_that_are_not_zero():
+    m = a_map(padding=3, degree=2)
+    assert (m.rank, m.n_outputs) == (m.n_columns - 3, m.n_columns)
+    assert m.names()[-3:] == ["zero0+", "zero1+", "zero2+"]
+    T = np.random.default_rng(0).standard_normal((m.n_columns, 4))
+    T[:, 2:] = 0.0
+    projected = replace(m, projection=T, projected_signature=np.ones(4))
+    assert projected.rank == 2
+    assert projected.names() == ["projected0+", "projected1+", "zero0+", "zero1+"]
+
+
+def test_parts_are_the_columns(rng):
+    m = a_map(degree=2, padding=1)
+    X = unit_vectors(rng, 9, DIM)
+    whole, first = m.columns(X), 0
+    for part in m.parts:
+        alone = np.empty((9, part.n_columns))
+        part.write(X, alone)
+        np.testing.assert_array_equal(alone, whole[:, first : first + part.n_columns])
+        assert len(part.names()) == part.column_weights.size == part.n_columns
+        first += part.n_columns
+    assert first == m.n_columns - 1
+
+
+def no_waves(**changes) -> FeatureMap:
+    basis = head_basis(Head((0.5, -0.2)), DIM, sphere=True)
+    nothing = Orthogonal().sample(MEASURE, 0, np.random.default_rng(0))
+    return replace(FeatureMap(basis, nothing, basis.weights, nothing.weights, padding=4), **changes)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
+def test_a_head_alone(kind, rng):
+    X = kind(unit_vectors(rng, 9, DIM))
+    Z = written(no_waves(), X)
+    assert no_waves().rank == DIM + 1
+    np.testing.assert_array_equal(Z[:, DIM + 1 :], 0.0)
+    assert np.isfinite(Z).all()
+
+
+SIX = np.array([1.0, -1, 1, 1, -1, 1])
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"basis": None}, TypeError, "HeadBasis and Frequencies"),
+        ({"basis": head_basis(Head((0.4, -0.2)), DIM + 1, sphere=True)}, ValueError, "same dimension, got 6 and 5"),
+        ({"head_weights": np.ones(DIM + 2)}, ValueError, r"head_weights must have shape \(6\), got \(7,\)"),
+        ({"head_weights": np.full(DIM + 1, np.nan)}, ValueError, "head_weights must be finite"),
+        ({"wave_weights": np.ones(8)}, ValueError, "wave_weights must have shape"),
+        ({"wave_weights": np.ones((7, 1))}, ValueError, "wave_weights must have shape"),
+        ({"wave_weights": np.array(["a"] * 7)}, ValueError, "wave_weights must be an array of numbers"),
+        ({"padding": -1}, ValueError, "padding must be at least 0"),
+        ({"padding": 1.5}, TypeError, "padding must be an integer"),
+        ({"projection": np.ones((20, 6))}, ValueError, "come together"),
+        ({"projected_signature": SIX}, ValueError, "come together"),
+        ({"projection": np.ones((19, 6)), "projected_signature": SIX}, ValueError, "projection must have shape"),
+        ({"projection": np.ones((20, 5)), "projected_signature": SIX}, ValueError, "projected_signature must have"),
+        ({"projection": np.ones((20, 6)), "projected_signature": 2 * SIX}, ValueError, r"\+1 and -1"),
+        ({"projection": np.full((20, 6), np.inf), "projected_signature": SIX}, ValueError, "projection must be finite"),
+    ],
+)
+def test_parts_must_fit_each_other(change, error, message):
+    """Model files are rebuilt through the constructor, and the compiled loops trust it."""
+    with pytest.raises(error, match=message):
+        replace(a_map(), **change)
+
+
+def test_arrays_are_the_maps_own():
+    weights = np.ones(7)
+    m = replace(a_map(), wave_weights=weights)
+    weights[:] = 0.0
+    np.testing.assert_array_equal(m.wave_weights, 1.0)
+    with pytest.raises(ValueError, match="read-only"):
+        m.wave_weights[0] = 2.0

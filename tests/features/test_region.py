@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -105,3 +106,28 @@ class TestSpace:
         X = rng.standard_normal((100, 3))
         assert region_of(X, sphere=False, normalize=False, radius=50.0).outside(10 * X[:5]) == 0
         assert region_of(X, sphere=False, normalize=False, radius=5.0).outside(100 * X[:5]) == 5
+
+
+@pytest.mark.parametrize(
+    ("change", "error"),
+    [
+        ({"radius": 0.0}, "radius must be a positive number"),
+        ({"radius": math.inf}, "radius must be a positive number"),
+        ({"radius": math.nan}, "radius must be a positive number"),
+        ({"radius": "2"}, "radius must be a positive number"),
+        ({"reach": -1.0}, "reach must be a positive number"),
+        ({"scale": math.inf}, "scale must be a positive number"),
+        ({"center": np.zeros((2, 2))}, "center must have shape"),
+        ({"center": np.array([np.nan])}, "center must be finite"),
+        ({"sphere": "yes"}, "sphere must be True or False"),
+    ],
+)
+def test_a_region_is_whole_or_not_made(change, error):
+    whole = region_of(np.eye(3), sphere=False, normalize=False, radius=5.0)
+    with pytest.raises((TypeError, ValueError), match=error):
+        replace(whole, **change)
+
+
+def test_rows_too_far_apart():
+    with pytest.raises(ValueError, match="too far apart for squared distances to be finite"):
+        region_of(1e200 * np.eye(3), sphere=False, normalize=False, radius=None)

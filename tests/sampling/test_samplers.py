@@ -25,10 +25,11 @@ from krein.sampling import (
     QuasiMonteCarlo,
     Rejection,
     Sampler,
+    Structure,
     allocate,
     as_sampler,
 )
-from krein.sampling.samplers import gaussian_radius_density
+from krein.sampling.from_density import gaussian_radius_density
 
 DIM = 8
 ROWS = frozen(unit_vectors(np.random.default_rng(5), 20, DIM))
@@ -122,7 +123,7 @@ class TestEverySampler:
         measure = MEASURES[name]
         if not works(sampler, measure):
             pytest.skip("needs a density")
-        drawn = sampler.sample(measure, 21, rng, allocation=allocation, rows=ROWS)
+        drawn = sampler.with_params(allocation=allocation).sample(measure, 21, rng, rows=ROWS)
         assert isinstance(drawn, Frequencies)
         assert len(drawn) == 21
         assert drawn.vectors.shape == (21, DIM)
@@ -165,11 +166,22 @@ class TestEverySampler:
         assert len(sampler.sample(MEASURES["one sign"], 1, rng, rows=ROWS)) == 1
 
     def test_bad_numbers(self, sampler, rng):
-        for count in (-1, 2.5, True, "3"):
-            with pytest.raises(ValueError, match="number of frequencies"):
+        for count, error in ((-1, ValueError), (2.5, TypeError), (True, TypeError), ("3", TypeError)):
+            with pytest.raises(error, match="number of frequencies"):
                 sampler.sample(MEASURES["one sign"], count, rng, rows=ROWS)
-        with pytest.raises(ValueError, match=r"mass, neyman, equal, got 'fair'"):
-            sampler.sample(MEASURES["one sign"], 4, rng, allocation="fair", rows=ROWS)
+
+    def test_parameters_by_name(self, sampler):
+        """Read as scikit-learn reads them; changed in another object, which its constructor checks."""
+        assert sampler.get_params()["allocation"] == "mass"
+        assert sampler.with_params(**sampler.get_params()) == sampler
+        other = sampler.with_params(allocation="neyman")
+        assert other != sampler
+        assert other.get_params() == sampler.get_params() | {"allocation": "neyman"}
+        assert sampler.allocation == "mass"
+        with pytest.raises(ValueError, match=r"'mass', 'neyman', 'equal', got 'fair'"):
+            sampler.with_params(allocation="fair")
+        with pytest.raises(ValueError, match=r"no parameter 'alocation'; its parameters are allocation"):
+            sampler.with_params(alocation="mass")
 
     def test_numpy_integers(self, sampler, rng):
         assert len(sampler.sample(MEASURES["one sign"], np.int64(4), rng, rows=ROWS)) == 4
@@ -214,6 +226,14 @@ class TestAllocation:
         chosen = allocate(at_radius, 50, "neyman")
         assert variance(chosen) == pytest.approx(min(variance((c, 50 - c)) for c in range(1, 50)), rel=1e-3)
 
+    @pytest.mark.parametrize("n", [3, 4, 5, 21])
+    def test_halves_do_not_hang_on_the_last_bit(self, n):
+        """Masses that are equal but for rounding get the same numbers, the odd one goes to the positive part."""
+        for rule in ("mass", "neyman"):
+            for factor in (1 - 1e-15, 1.0, 1 + 1e-15):
+                measure = SignedMeasure.difference(DIM, law(1.0).scaled(factor), law(1.0))
+                assert allocate(measure, n, rule) == ((n + 1) // 2, n // 2)
+
     def test_each_part_gets_one(self):
         tiny = SignedMeasure.difference(DIM, law(1.0).scaled(1e-9), law(2.0))
         assert allocate(tiny, 10) == (1, 9)
@@ -224,7 +244,7 @@ class TestAllocation:
         assert allocate(MEASURES["other sign"], 5) == (0, 5)
 
     def test_errors(self):
-        with pytest.raises(ValueError, match="mass, neyman, equal, got 'foo'"):
+        with pytest.raises(ValueError, match="'mass', 'neyman', 'equal', got 'foo'"):
             allocate(MEASURES["one sign"], 5, "foo")
         with pytest.raises(ValueError, match=r"two signs needs at least two frequencies.*got 1"):
             allocate(MEASURES["atoms"], 1)
@@ -273,8 +293,10 @@ class TestOrthogonal:
         assert np.unique(np.argmax(down @ up.T, axis=1)).size == len(down)
 
     def test_share_by_name(self, rng):
-        with pytest.raises(ValueError, match="share must be True, False or 'auto', got 'yes'"):
-            Orthogonal(share="yes").sample(MEASURES["atoms"], 4, rng)
+        with pytest.raises(ValueError, match="share must be one of 'auto', True or False, got 'yes'"):
+            Orthogonal(share="yes")
+        with pytest.raises(TypeError, match="share must be True or False, got 1"):
+            Orthogonal(share=1)
         assert len(Orthogonal(share=True).sample(MEASURES["one sign"], 4, rng)) == 4  # nothing to share with
 
 
@@ -329,7 +351,7 @@ class TestRejection:
     @pytest.mark.parametrize("sampler", [Rejection(), Rejection(1000), Rejection(10_000, 5.0), Rejection(1000, 5.0)])
     def test_as_printed(self, sampler, rng):
         measure = krein.signed_measure(SphericalPolynomial(2, 2), 16, method="fourier", truncate=10.0, sphere=True)
-        drawn = sampler.sample(measure, 64, rng, allocation="equal")
+        drawn = sampler.with_params(allocation="equal").sample(measure, 64, rng)
         assert np.linalg.norm(drawn.vectors, axis=1).max() <= sampler.interval
         inside = [
             part.mass * float(part.cdf(np.array(sampler.interval))) for part in (measure.positive, measure.negative)
@@ -366,7 +388,7 @@ class TestRejection:
         "wrong", [{"proposals": 0}, {"proposals": 2.5}, {"interval": 0}, {"interval": math.inf}, {"interval": "x"}]
     )
     def test_parameters(self, wrong):
-        with pytest.raises(ValueError, match=f"{next(iter(wrong))} must be"):
+        with pytest.raises((TypeError, ValueError), match=f"{next(iter(wrong))} must be"):
             Rejection(**wrong)
 
 
@@ -400,7 +422,7 @@ class TestImportance:
 
     @pytest.mark.parametrize("scale", [0.0, -1.0, math.nan, "a", True])
     def test_parameters(self, scale):
-        with pytest.raises(ValueError, match="scale must be a positive finite number"):
+        with pytest.raises((TypeError, ValueError), match="scale must be"):
             Importance(scale)
 
 
@@ -414,7 +436,7 @@ class TestLeverage:
 
     @pytest.mark.parametrize("wrong", [{"ridge": 0.0}, {"ridge": math.nan}, {"pool": 0}, {"pool": 1.5}])
     def test_parameters(self, wrong):
-        with pytest.raises(ValueError, match=f"{next(iter(wrong))} must be"):
+        with pytest.raises((TypeError, ValueError), match=f"{next(iter(wrong))} must be"):
             Leverage(**wrong)
 
     def test_scores_are_ridge_leverages(self, rng):
@@ -440,11 +462,41 @@ class TestLeverage:
             assert weight * 10 * p[j] == pytest.approx(pool.weights[j])
 
 
-def test_frequencies_check_their_shapes():
-    with pytest.raises(ValueError, match="do not fit"):
-        Frequencies(np.zeros((3, 2)), np.zeros(2))
-    with pytest.raises(ValueError, match="do not fit"):
-        Frequencies(np.zeros(3), np.zeros(3))
+WHOLE = Hadamard().sample(MEASURES["one sign"], 10, np.random.default_rng(0)).structure
+
+
+@pytest.mark.parametrize(
+    ("vectors", "weights", "structure", "message"),
+    [
+        (np.zeros((3, 2)), np.zeros(2), None, r"weights must have shape \(3\), got \(2,\): the parts do not fit"),
+        (np.zeros(3), np.zeros(3), None, "vectors must have shape"),
+        (np.full((3, 2), np.nan), np.zeros(3), None, "vectors must be finite"),
+        (np.zeros((3, 2)), np.array([1.0, np.inf, 1.0]), None, "weights must be finite"),
+        (np.array([["a", "b"]]), np.zeros(1), None, "vectors must be an array of numbers"),
+        (np.zeros((9, DIM)), np.zeros(9), WHOLE, "10 and 8"),
+        (np.zeros((10, DIM + 1)), np.zeros(10), WHOLE, "diagonals of order 16, got 10 and 8"),
+    ],
+)
+def test_frequencies_fit_together(vectors, weights, structure, message):
+    """Model files are rebuilt through the constructor, and the compiled loops trust it."""
+    with pytest.raises(ValueError, match=message):
+        Frequencies(vectors, weights, structure)
+
+
+@pytest.mark.parametrize(
+    ("signs", "radii"),
+    [
+        (np.ones((1, 3, 6)), np.ones(4)),
+        (np.ones((1, 2, 8)), np.ones(4)),
+        (np.zeros((1, 3, 8)), np.ones(4)),
+        (np.ones((3, 8)), np.ones(4)),
+        (np.ones((1, 3, 8)), np.ones(9)),
+        (np.ones((1, 3, 8)), np.array([np.nan])),
+    ],
+)
+def test_structures_fit_together(signs, radii):
+    with pytest.raises(ValueError, match=r"signs must be|cannot give|radii must be finite"):
+        Structure(signs, radii)
 
 
 def test_monte_carlo_parts_do_not_depend_on_the_order_of_the_list():

@@ -1,6 +1,6 @@
 """The methods the paper compares with, each as good as its authors', under the contract of this library.
 
-Every class is a :class:`krein.estimators.maps.base.SignedFeatureMap`: ``fit``, ``transform``, ``signature_``, ``approximate``, and
+Every class is a :class:`krein.estimators.maps.base.SignedTransformer`: ``fit``, ``transform``, ``signature_``, ``approximate``, and
 ``n_components`` output columns. The other rival, :class:`krein.KreinNystroem`, lives with the estimators.
 """
 

@@ -10,9 +10,10 @@ from scipy import linalg
 
 from krein._core.rows import dense_block
 from krein.baselines.abilities import refuse, single_term
+from krein.baselines.base import BaselineMap
 from krein.baselines.blocks import map_rows
 from krein.baselines.inner_product import Ramp
-from krein.estimators.maps.base import SignedFeatureMap, check_n_components
+from krein.estimators.maps.base import check_n_components
 from krein.kernels import NTK, ArcCosine, Kernel
 
 __all__ = ["ArcCosineFeatures", "haar_directions"]
@@ -21,7 +22,7 @@ _SAMPLERS = ("orthogonal", "monte_carlo")
 
 
 @final
-class ArcCosineFeatures(SignedFeatureMap):
+class ArcCosineFeatures(BaselineMap):
     r"""Random hidden units, for arc-cosine kernels and the neural tangent kernel of one layer.
 
     .. math:: \kappa_0 = 2\,E[\theta(w\cdot x)\,\theta(w\cdot y)], \quad

@@ -9,16 +9,17 @@ from scipy import linalg
 
 from krein._core.checks import positive_integer
 from krein._core.rows import dense_block
+from krein.baselines.base import BaselineMap
 from krein.baselines.fourier import FourierColumns
 from krein.baselines.frequency_mixture import FrequencyMixture, fit_frequency_mixture
-from krein.estimators.maps.base import SignedFeatureMap, check_n_components
+from krein.estimators.maps.base import check_n_components
 from krein.kernels import DeltaGaussian, Kernel
 
 __all__ = ["DoubleGaussianMixture", "split_by_eigenvalues"]
 
 
 @final
-class DoubleGaussianMixture(SignedFeatureMap):
+class DoubleGaussianMixture(BaselineMap):
     r"""Random Fourier features from two Gaussian mixtures over frequencies (DIGMM).
 
     .. math:: K(S, S) = K_+ - K_-, \qquad K_\pm \approx m_\pm \sum_c \pi^\pm_c E_{\omega \sim N(\mu^\pm_c, \Sigma^\pm_c)}

@@ -9,12 +9,13 @@ import numpy as np
 from krein._core.rows import dense_block, row_norms
 from krein.baselines.abilities import refuse
 from krein.baselines.allocation import DEGREE_LAWS, DegreePlan, plan_degrees
+from krein.baselines.base import BaselineMap
 from krein.baselines.blocks import map_rows
 from krein.baselines.inner_product import InnerPolynomial
 from krein.baselines.products import draw_levels, monomial_variances, real_products, weigh_levels
 from krein.baselines.series import MAX_DEGREE, PowerSeries, candidate_series
 from krein.baselines.signs import check_projection
-from krein.estimators.maps.base import SignedFeatureMap, check_n_components
+from krein.estimators.maps.base import check_n_components
 from krein.kernels import Kernel
 
 __all__ = ["RandomMaclaurin"]
@@ -24,7 +25,7 @@ _UNIT_TOLERANCE = 1e-3
 
 
 @final
-class RandomMaclaurin(SignedFeatureMap):
+class RandomMaclaurin(BaselineMap):
     r"""Products of random projections of random number, for any kernel of the inner product on the unit sphere.
 
     .. math:: k(x, y) = \sum_n c_n (x \cdot y)^n, \qquad

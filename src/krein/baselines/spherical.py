@@ -10,9 +10,10 @@ import numpy as np
 
 from krein._core.checks import positive_real
 from krein._core.rows import dense_block, row_blocks
+from krein.baselines.base import BaselineMap
 from krein.baselines.fourier import FourierColumns
 from krein.baselines.positive_mixture import Family, PositiveMixture, fit_positive_mixture
-from krein.estimators.maps.base import SignedFeatureMap, check_n_components
+from krein.estimators.maps.base import check_n_components
 from krein.kernels import Gaussian, Kernel
 
 __all__ = ["SphericalRandomFeatures", "enclosing_diameter"]
@@ -21,7 +22,7 @@ _FAMILIES = ("radial", "gaussian")
 
 
 @final
-class SphericalRandomFeatures(SignedFeatureMap):
+class SphericalRandomFeatures(BaselineMap):
     r"""Random Fourier features of the positive measure nearest to a kernel.
 
     .. math:: k(z) \approx \int \Omega_d(rz)\,\rho(dr), \quad \rho \ge 0, \qquad

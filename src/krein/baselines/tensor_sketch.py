@@ -9,11 +9,12 @@ import numpy as np
 import scipy.fft
 import scipy.sparse as sp
 
+from krein.baselines.base import BaselineMap
 from krein.baselines.blocks import map_rows
 from krein.baselines.inner_product import InnerPolynomial
 from krein.baselines.polynomial import homogeneous_weights, polynomial_form
 from krein.baselines.products import project
-from krein.estimators.maps.base import SignedFeatureMap, check_n_components
+from krein.estimators.maps.base import check_n_components
 from krein.kernels import Kernel
 
 __all__ = ["TensorSketch", "draw_count_sketch"]
@@ -38,7 +39,7 @@ def draw_count_sketch(dim: int, width: int, rng: np.random.Generator) -> tuple[n
 
 
 @final
-class TensorSketch(SignedFeatureMap):
+class TensorSketch(BaselineMap):
     r"""Count sketches convolved with each other, for the spherical polynomial kernel.
 
     .. math:: \phi(x) = \mathcal F^{-1}\Bigl(\prod_{j=1}^{p} \mathcal F S_j\,(\sqrt{c_1}\,x, \sqrt{c_0})\Bigr), \qquad

@@ -7,19 +7,20 @@ from typing import Any, final
 
 import numpy as np
 
+from krein.baselines.base import BaselineMap
 from krein.baselines.blocks import map_rows
 from krein.baselines.inner_product import InnerPolynomial
 from krein.baselines.polynomial import homogeneous_weights, polynomial_form
 from krein.baselines.products import complex_products, draw_complex_levels, draw_levels, real_products, weigh_levels
 from krein.baselines.signs import check_projection
-from krein.estimators.maps.base import SignedFeatureMap, check_n_components
+from krein.estimators.maps.base import check_n_components
 from krein.kernels import Kernel
 
 __all__ = ["TensorizedRandomProjection"]
 
 
 @final
-class TensorizedRandomProjection(SignedFeatureMap):
+class TensorizedRandomProjection(BaselineMap):
     r"""Products of p random sign projections, for the spherical polynomial kernel.
 
     .. math:: \phi_i(x) = D^{-1/2} \prod_{j=1}^{p} \omega_{ij} \cdot (\sqrt{c_1}\,x, \sqrt{c_0}), \qquad

@@ -86,11 +86,12 @@ def _printed(kernel: Kernel, columns: int, seed: int, sampler: Sampler | None = 
         kernel=kernel,
         n_components=columns,
         weights="unbiased",
-        sampler=sampler or (MonteCarlo() if closed else Rejection()),
-        method="closed_form" if closed else "fourier",
-        truncate=None if closed else (sampler.interval if isinstance(sampler, Rejection) else 10.0),
-        head_degree=-1,
-        allocation="equal",
+        sampler=(sampler or (MonteCarlo() if closed else Rejection())).with_params(allocation="equal"),
+        measure=krein.MeasureRecipe(
+            method="closed_form" if closed else "fourier",
+            head_degree=-1,
+            truncate=None if closed else (sampler.interval if isinstance(sampler, Rejection) else 10.0),
+        ),
         random_state=seed,
     )
 

@@ -17,19 +17,21 @@ import numpy as np
 from scipy import linalg
 
 from krein._core.threads import blas_threads, n_threads, share
+from krein.features.choice import first_nearly_best
 from krein.features.feature_map import FeatureMap
 from krein.measures import Head
 
-__all__ = ["Calibration", "calibrate", "judged", "relative_error"]
+__all__ = ["Calibration", "GOOD_ENOUGH", "Gram", "RIDGES", "calibrate", "held_out_gram", "relative_error"]
 
 Gram = Callable[..., np.ndarray]
 
-GOOD_ENOUGH = 1e-8  # nothing to be gained
+GOOD_ENOUGH = 1e-8  # relative error from which on nothing is to be gained
+RIDGES = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-8, 1e-10)  # relative to the diagonal, the strongest first
 _PARTNERS = (128, 1024)  # rows that all others are paired with: as many as weights, within these bounds
-_JUDGES = 128
-_WORTH_THREADS = 200  # weights
-_SOLVE_BYTES = 1 << 28
-RIDGES = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-8, 1e-10)
+_JUDGES = 128  # rows that all held-out rows are paired with
+_WORTH_THREADS = 200  # weights: smaller systems are solved before a thread has started
+_SOLVE_BYTES = 1 << 28  # of matrices that are factorized at the same time
+_LEAST_DIAGONAL = 1e-12  # of the largest: a column that is as good as zero on these rows
 
 
 @final
@@ -53,45 +55,47 @@ class Calibration:
 
 
 def calibrate(unbiased: FeatureMap, fit_rows: np.ndarray, check_rows: np.ndarray, gram: Gram) -> Calibration:
-    """Refit the weights of a map on one sample of rows, the ridge chosen on another; never worse there than unbiased.
+    """Refit the weights of a map on one sample of rows, the ridge chosen on another.
 
     On the sphere every head column gets a weight of its own. Off it the head's columns only work together, so its
-    coefficients c_q are refitted instead.
+    coefficients c_q are refitted instead. Candidates are the unbiased weights, then the ridges from the strongest to the
+    weakest; `krein.features.choice` has the rule. The result is never worse on the check rows than the unbiased weights.
 
     Parameters
     ----------
     unbiased : FeatureMap
         Without projection.
     fit_rows, check_rows : ndarray of shape (m, dim)
-        Rows on the kernel's domain.
+        Placed rows.
     gram : callable
-        Exact kernel matrix of rows.
+        ``gram(A, B)`` is the exact kernel matrix of placed rows.
+
+    Returns
+    -------
+    Calibration
     """
-    exact = judged(check_rows, gram)
-    best = Calibration(unbiased, np.inf, relative_error(unbiased, check_rows, exact))
+    exact = held_out_gram(check_rows, gram)
+    start = Calibration(unbiased, np.inf, relative_error(unbiased, check_rows, exact))
     n_weights = _prior(unbiased).size
-    if best.error < GOOD_ENOUGH or not n_weights:
-        return best
+    if start.error < GOOD_ENOUGH or not n_weights:
+        return start
     partners = fit_rows[: int(np.clip(n_weights, *_PARTNERS))]
     system = _NormalEquations.of(unbiased, fit_rows, gram(fit_rows, partners))
-    check = _NormalEquations.of(unbiased, check_rows, exact)
-    candidates: dict[float, np.ndarray] = {}
+    solutions: dict[float, np.ndarray] = {}
 
     def solve(ridge: float) -> None:
         weights = system.solve(ridge)
         if weights is not None:
-            candidates[ridge] = weights
+            solutions[ridge] = weights
 
-    # One ridge for each thread, as a factorisation of this size gains nothing from several; and two copies of the matrix.
+    # One ridge for each thread, as a factorization of this size gains nothing from several; and two copies of the matrix.
     at_once = min(n_threads(), max(1, _SOLVE_BYTES // (2 * system.matrix.nbytes)))
     share(solve, RIDGES, threads=at_once if n_weights >= _WORTH_THREADS else 1)
-    if not candidates:
-        return best
-    ridge = min(sorted(candidates), key=lambda ridge: check.squared_error(candidates[ridge]))
-    weights = candidates[ridge]
-    chosen = _with_weights(unbiased, weights)
-    error = relative_error(chosen, check_rows, exact)
-    return Calibration(chosen, ridge, error) if error < best.error else best
+    candidates = [start]
+    for ridge in (ridge for ridge in RIDGES if ridge in solutions):
+        refitted = _with_weights(unbiased, solutions[ridge])
+        candidates.append(Calibration(refitted, ridge, relative_error(refitted, check_rows, exact)))
+    return candidates[first_nearly_best([candidate.error for candidate in candidates])]
 
 
 def _prior(unbiased: FeatureMap) -> np.ndarray:
@@ -109,16 +113,38 @@ def _with_weights(unbiased: FeatureMap, weights: np.ndarray) -> FeatureMap:
     return replace(unbiased, basis=basis, head_weights=basis.weights, wave_weights=waves)
 
 
-def judged(rows: np.ndarray, gram: Gram) -> np.ndarray:
+def held_out_gram(rows: np.ndarray, gram: Gram) -> np.ndarray:
     """Exact values to judge a map by: all rows with the first of them.
 
     Equal rows have the same share of these pairs as of all, so they cost a fraction and mean the same.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (m, dim)
+        Placed rows.
+    gram : callable
+
+    Returns
+    -------
+    ndarray of shape (m, at most 128)
     """
     return gram(rows, rows[:_JUDGES])
 
 
 def relative_error(feature_map: FeatureMap, rows: np.ndarray, exact: np.ndarray) -> float:
-    """Relative Frobenius error of the map's kernel matrix of some rows, or of its first columns, as many as `exact` has."""
+    """Relative Frobenius error of the map's kernel matrix of some rows, or of its first columns, as many as `exact` has.
+
+    Parameters
+    ----------
+    feature_map : FeatureMap
+    rows : ndarray of shape (m, dim)
+        Placed rows.
+    exact : ndarray of shape (m, some)
+
+    Returns
+    -------
+    float
+    """
     features = np.empty((rows.shape[0], feature_map.n_outputs), dtype=rows.dtype)
     feature_map.write(rows, features)
     others = features[: exact.shape[1]] * feature_map.signature.astype(rows.dtype)
@@ -132,11 +158,10 @@ def _relative(estimate: np.ndarray, exact: np.ndarray) -> float:
 
 @dataclass(frozen=True, eq=False)
 class _NormalEquations:
-    """``‖K − Σ_w a_w B_w‖² = square − 2 target·a + a·matrix·a``, and the weights to start from."""
+    """``‖K − Σ_w a_w B_w‖² = ‖K‖² − 2 target·a + a·matrix·a``, and the weights to start from."""
 
     matrix: np.ndarray
     target: np.ndarray
-    square: float
     prior: np.ndarray
 
     @classmethod
@@ -154,21 +179,18 @@ class _NormalEquations:
             inner *= inner if len(others) == len(columns) else others.T @ others
         matrix = _fold(_fold(inner, h, s).T, h, s)
         target = _bilinear(columns, exact, others, h, s)
-        square = float(np.vdot(exact, exact))
         if not basis.sphere:
             powers = _distance_powers(rows, rows[: exact.shape[1]], basis.degree)
             mixed = np.array([_bilinear(columns, power, others, h, s) for power in powers]).reshape(len(powers), s)
             heads = np.array([[float(np.vdot(a, b)) for b in powers] for a in powers]).reshape(len(powers), len(powers))
             matrix = np.block([[heads, mixed], [mixed.T, matrix]])
             target = np.concatenate([[float(np.vdot(power, exact)) for power in powers], target])
-        return cls(matrix, target, square, _prior(unbiased))
-
-    def squared_error(self, weights: np.ndarray) -> float:
-        """Of the whole sum, up to rounding."""
-        return self.square + float(weights @ (self.matrix @ weights - 2.0 * self.target))
+        return cls(matrix, target, _prior(unbiased))
 
     def solve(self, ridge: float) -> np.ndarray | None:
-        diagonal = np.maximum(np.diagonal(self.matrix), 1e-12 * float(np.max(np.diagonal(self.matrix))))
+        """The weights, or None where rounding leaves no positive definite matrix."""
+        diagonal = np.diagonal(self.matrix)
+        diagonal = np.maximum(diagonal, _LEAST_DIAGONAL * float(np.max(diagonal)))
         scale = 1.0 / np.sqrt(diagonal)
         system = self.matrix * scale * scale[:, None]
         system[np.diag_indices_from(system)] += ridge
@@ -176,9 +198,9 @@ class _NormalEquations:
         try:
             factor = linalg.cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
             step = linalg.cho_solve(factor, right, check_finite=False)
-        except (linalg.LinAlgError, np.linalg.LinAlgError):
+        except np.linalg.LinAlgError:
             return None
-        return self.prior + scale * step
+        return np.asarray(self.prior + scale * step)
 
 
 def _distance_powers(rows: np.ndarray, partners: np.ndarray, degree: int) -> list[np.ndarray]:

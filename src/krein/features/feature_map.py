@@ -6,16 +6,17 @@ from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
-import scipy.sparse as sp
 
+from krein._core.arrays import finite_array, signs
+from krein._core.checks import integer
+from krein._core.rows import row_blocks
+from krein.features.columns import Columns, HeadColumns, WaveColumns
 from krein.features.head import HeadBasis
-from krein.features.trig import trig_map
-from krein.features.walsh import hadamard_trig_map
 from krein.sampling import Frequencies
 
 __all__ = ["FeatureMap"]
 
-_BLOCK_BYTES = 1 << 24
+_BLOCK_BYTES = 1 << 24  # of columns before a projection, for some rows at a time
 
 
 @final
@@ -24,7 +25,7 @@ class FeatureMap:
     r"""A fixed map :math:`\Phi` with signature :math:`\sigma`: :math:`(\Phi(X)\cdot\sigma)\,\Phi(Y)^T` estimates k(X, Y).
 
     Columns are the head's, then the cosines, then the sines, each scaled by the root of its weight's size and signed by
-    its weight; a column of zeros pads an odd width. With a projection T they are multiplied by it and the signature is T's own.
+    its weight; columns of zeros fill up the width. With a projection T they are multiplied by it and the signature is T's own.
 
     Parameters
     ----------
@@ -35,7 +36,7 @@ class FeatureMap:
     wave_weights : ndarray of shape (n_frequencies,)
         Signed; ``frequencies.weights`` unless calibrated.
     padding : int
-        Columns of zeros at the end.
+        Columns of zeros at the end: one for an odd width, and all that a kernel which is its own head has no use for.
     projection : ndarray of shape (n_columns, n_outputs) or None
     projected_signature : ndarray of shape (n_outputs,) or None
     """
@@ -48,20 +49,61 @@ class FeatureMap:
     projection: np.ndarray | None = None
     projected_signature: np.ndarray | None = None
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.basis, HeadBasis) or not isinstance(self.frequencies, Frequencies):
+            raise TypeError(
+                f"a feature map is made of a HeadBasis and Frequencies, got {type(self.basis).__name__} and "
+                f"{type(self.frequencies).__name__}"
+            )
+        if self.basis.dim != self.frequencies.dim:
+            raise ValueError(
+                f"head and frequencies must be of the same dimension, got {self.basis.dim} and {self.frequencies.dim}"
+            )
+        integer(self.padding, "padding", least=0)
+        arrays = {
+            "head_weights": finite_array(self.head_weights, "head_weights", (self.basis.n_columns,)),
+            "wave_weights": finite_array(self.wave_weights, "wave_weights", (len(self.frequencies),)),
+        }
+        if (self.projection is None) != (self.projected_signature is None):
+            raise ValueError("a projection and its signature come together, got one of them only")
+        if self.projection is not None:
+            arrays["projection"] = finite_array(self.projection, "projection", (self.n_columns, None))
+            width = arrays["projection"].shape[1]
+            arrays["projected_signature"] = signs(self.projected_signature, "projected_signature", width)
+        for name, array in arrays.items():
+            object.__setattr__(self, name, array)
+
+    @property
+    def parts(self) -> tuple[Columns, ...]:
+        """The kinds of columns, in the order of the columns."""
+        return HeadColumns(self.basis, self.head_weights), WaveColumns(self.frequencies, self.wave_weights)
+
+    @property
+    def dim(self) -> int:
+        """Columns of the rows that are mapped."""
+        return self.basis.dim
+
     @property
     def n_columns(self) -> int:
         """Columns before any projection."""
-        return self.basis.n_columns + 2 * len(self.frequencies) + self.padding
+        return sum(part.n_columns for part in self.parts) + self.padding
 
     @property
     def n_outputs(self) -> int:
         """Output columns."""
-        return self.n_columns if self.projection is None else self.projection.shape[1]
+        return self.n_columns if self.projection is None else int(self.projection.shape[1])
+
+    @property
+    def rank(self) -> int:
+        """Output columns that are not zero for all rows: the rank of the approximation is at most this."""
+        if self.projection is not None:
+            return int(np.count_nonzero(self.projection.any(axis=0)))
+        return int(np.count_nonzero(self.column_weights))
 
     @property
     def column_weights(self) -> np.ndarray:
         """Signed weight of every column before any projection."""
-        return np.concatenate([self.head_weights, self.wave_weights, self.wave_weights, np.zeros(self.padding)])
+        return np.concatenate([*(part.column_weights for part in self.parts), np.zeros(self.padding)])
 
     @property
     def signature(self) -> np.ndarray:
@@ -70,57 +112,66 @@ class FeatureMap:
             return self.projected_signature
         return np.where(self.column_weights < 0, -1.0, 1.0)
 
-    def names(self) -> list[str]:
-        """Names of the output columns: part, kind and sign."""
-        signs = ["-" if s < 0 else "+" for s in self.signature]
-        if self.projection is not None:
-            return [f"projected{i}{sign}" for i, sign in enumerate(signs)]
-        s = len(self.frequencies)
-        kinds = self.basis.names() + [f"cos{j}" for j in range(s)] + [f"sin{j}" for j in range(s)]
-        kinds += [f"zero{j}" for j in range(self.padding)]
-        return [kind + sign for kind, sign in zip(kinds, signs, strict=True)]
-
-    def columns(self, X: Any) -> np.ndarray:
-        """All columns of rows X before any projection, shape (n, n_columns), dtype of X."""
-        out = np.empty((X.shape[0], self.n_columns), dtype=X.dtype)
-        self._write_columns(X, out)
-        return out
-
     @property
     def plain(self) -> bool:
         """Whether rows are mapped one by one in one pass: no projection, no fast transform."""
         return self.projection is None and self.frequencies.structure is None
 
+    def names(self) -> list[str]:
+        """Names of the output columns: part, kind and sign, such as ``cos3-``; ``zero0+`` and so on fill up the width.
+
+        Returns
+        -------
+        list of str
+        """
+        if self.projection is not None:
+            kinds = [f"projected{i}" for i in range(self.rank)]  # those that are zero come last
+        else:
+            kinds = [name for part in self.parts for name in part.names()]
+        kinds += [f"zero{i}" for i in range(self.n_outputs - len(kinds))]
+        return [kind + ("-" if sign < 0 else "+") for kind, sign in zip(kinds, self.signature, strict=True)]
+
+    def columns(self, X: Any) -> np.ndarray:
+        """All columns of rows X before any projection.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, dim)
+            Placed rows.
+
+        Returns
+        -------
+        ndarray of shape (n, n_columns) and the dtype of X
+        """
+        out = np.empty((X.shape[0], self.n_columns), dtype=X.dtype)
+        self._write_columns(X, out)
+        return out
+
     def write(self, X: Any, out: np.ndarray) -> None:
-        """Features of rows X (dense or CSR), written to `out` of shape (n, n_outputs) and the dtype of X."""
+        """Write the features of placed rows.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, dim)
+        out : ndarray of shape (n, n_outputs)
+            Of the dtype of X.
+        """
         if self.projection is None:
             self._write_columns(X, out)
             return
         projection = self.projection.astype(out.dtype, copy=False)
         step = max(1, _BLOCK_BYTES // (self.n_columns * out.itemsize))
         buffer = np.empty((min(step, X.shape[0]), self.n_columns), dtype=out.dtype)
-        for start in range(0, X.shape[0], step):
-            rows = slice(start, min(start + step, X.shape[0]))
+        for rows in row_blocks(X.shape[0], step):
             part = buffer[: rows.stop - rows.start]
             self._write_columns(X[rows], part)
             np.matmul(part, projection, out=out[rows])
 
     def _write_columns(self, X: Any, out: np.ndarray) -> None:
-        h, s, dtype = self.basis.n_columns, len(self.frequencies), out.dtype
-        # Waves first: their threads share the cost of touching fresh memory, which the head's thread would bear alone.
-        amplitudes = np.sqrt(np.abs(self.wave_weights)).astype(dtype)
-        waves, structure = out[:, h : h + 2 * s], self.frequencies.structure
-        if structure is not None:
-            radii = structure.radii.astype(dtype)
-            hadamard_trig_map(X, structure.signs, radii, amplitudes, waves)
-        else:
-            vectors = self.frequencies.vectors.astype(dtype, copy=False)
-            trig_map(X, vectors, amplitudes, waves)
-        if h:
-            amplitudes = np.sqrt(np.abs(self.head_weights)).astype(dtype)
-            step = max(1, _BLOCK_BYTES // (8 * max(self.basis.dim, 1) * 4))
-            for start in range(0, X.shape[0], step):
-                rows = slice(start, min(start + step, X.shape[0]))
-                block = X[rows]
-                self.basis.write(block.toarray() if sp.issparse(block) else block, amplitudes, out[rows, :h])
-        out[:, h + 2 * s :] = 0
+        end = self.n_columns - self.padding
+        out[:, end:] = 0
+        # Waves before the head: their threads share the cost of touching fresh memory, which the head's would bear alone.
+        for part in reversed(self.parts):
+            start = end - part.n_columns
+            part.write(X, out[:, start:end])
+            end = start

@@ -12,19 +12,29 @@ from typing import final
 import numpy as np
 
 from krein._core.threads import blas_threads
-from krein.features.calibration import Gram, judged, relative_error
+from krein.features.calibration import Gram, held_out_gram, relative_error
+from krein.features.choice import first_nearly_best
 from krein.features.feature_map import FeatureMap
 
 __all__ = ["Projection", "project"]
 
-TRUNCATIONS = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7)
-_ROWS_PER_BLOCK = 1024
+TRUNCATIONS = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7)  # of the largest singular value, the coarsest first
+_ROWS_PER_BLOCK = 1024  # of the kernel matrix: 64 MiB of it at 8,192 rows
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Projection:
-    """What a projection gave: the map, the truncation of singular values chosen, and the error on the rows that chose it."""
+    """What a projection gave.
+
+    Parameters
+    ----------
+    feature_map : FeatureMap
+    truncation : float
+        Singular values below this part of the largest were dropped.
+    error : float
+        Relative error on the rows that chose it.
+    """
 
     feature_map: FeatureMap
     truncation: float
@@ -34,6 +44,8 @@ class Projection:
 def project(wide: FeatureMap, n_outputs: int, fit_rows: np.ndarray, check_rows: np.ndarray, gram: Gram) -> Projection:
     """Compress the columns of a map to `n_outputs`, the truncation chosen on rows not used for the fit.
 
+    Of truncations with nearly equal errors the coarsest is taken, see `krein.features.choice`.
+
     Parameters
     ----------
     wide : FeatureMap
@@ -41,8 +53,13 @@ def project(wide: FeatureMap, n_outputs: int, fit_rows: np.ndarray, check_rows: 
     n_outputs : int
     fit_rows, check_rows : ndarray of shape (m, dim)
         More fit rows than columns, several times as many to be safe.
+        Placed.
     gram : callable
-        ``gram(A, B)`` is the exact kernel matrix of rows.
+        ``gram(A, B)`` is the exact kernel matrix of placed rows.
+
+    Returns
+    -------
+    Projection
     """
     columns = wide.columns(fit_rows)
     with blas_threads(columns.size * columns.shape[1]):
@@ -52,14 +69,16 @@ def project(wide: FeatureMap, n_outputs: int, fit_rows: np.ndarray, check_rows: 
     whitened = vectors[:, : kept[-1]] / np.sqrt(values[: kept[-1]])
     middle = whitened.T @ _quadratic_form(columns, fit_rows, gram) @ whitened
     # Directions are sorted, so a truncation keeps the first of them; all of one are judged before any is rotated.
-    exact = judged(check_rows, gram)
+    exact = held_out_gram(check_rows, gram)
     checked = wide.columns(check_rows) @ whitened
     others = checked[: exact.shape[1]]
 
     def error(rank: int) -> float:
         return float(np.linalg.norm(checked[:, :rank] @ middle[:rank, :rank] @ others[:, :rank].T - exact))
 
-    rank = min(sorted(set(kept)), key=error)
+    ranks = sorted(set(kept))
+    size = float(np.linalg.norm(exact)) or 1.0
+    rank = ranks[first_nearly_best([error(rank) / size for rank in ranks])]
     spectrum, rotation = np.linalg.eigh(middle[:rank, :rank])
     order = np.argsort(-np.abs(spectrum), kind="stable")[:n_outputs]
     matrix = (whitened[:, :rank] @ rotation[:, order]) * np.sqrt(np.abs(spectrum[order]))

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
 import scipy.sparse as sp
 
-from krein._core.rows import UNIT_TOLERANCE, row_norms, unit_rows
+from krein._core.arrays import finite_array
+from krein._core.checks import truth_value
+from krein._core.rows import UNIT_TOLERANCE, row_blocks, row_norms, unit_rows
 
 __all__ = ["diameter", "LOWEST", "OFF_UNIT", "Region", "region_of"]
 
 OFF_UNIT = UNIT_TOLERANCE
 LOWEST = -1e-6  # how far below zero an entry may be that should not be negative
 _MARGIN = 1.1  # room beyond the training rows, in space
+_FOUND = (
+    1e-5  # how far from 1 lengths may be by chance for rows to count as unit vectors nobody asked for: single precision
+)
+_DIAMETER_ROWS = 2000  # rows whose distances are all looked at
 
 
 @final
@@ -38,9 +45,9 @@ class Region:
     center : ndarray of shape (dim,)
         Mean of the training rows.
     reach : float
-        Largest distance of a row from the centre that is inside; ``inf`` where nothing depends on it.
+        Largest distance of a row from the center that is inside; ``inf`` where nothing depends on it.
     scale : float
-        Mean squared distance from the centre.
+        Mean squared distance from the center.
     """
 
     sphere: bool
@@ -52,14 +59,50 @@ class Region:
     reach: float
     scale: float
 
+    def __post_init__(self) -> None:
+        for name in ("sphere", "normalize", "found", "non_negative"):
+            truth_value(getattr(self, name), name)
+        for name in ("radius", "scale", "reach"):
+            value, most = getattr(self, name), math.inf if name == "reach" else sys.float_info.max
+            if not isinstance(value, float) or not 0.0 < value <= most:
+                raise ValueError(f"{name} must be a positive number, got {value!r}")
+        object.__setattr__(self, "center", finite_array(self.center, "center", (None,)))
+
+    @property
+    def dim(self) -> int:
+        """Entries of a row."""
+        return int(self.center.size)
+
     def place(self, X: Any, *, name: str = "X", first: int = 0) -> Any:
-        """Rows as points of the region, of unit length on the sphere."""
+        """Rows as points of the region, of unit length on the sphere.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, dim)
+        name : str, default="X"
+            What to call the matrix in an error message.
+        first : int, default=0
+            Number of the first row, where X is a block of a larger matrix.
+
+        Returns
+        -------
+        array or CSR matrix of shape (n, dim)
+        """
         if not self.sphere or self.found:
             return X
         return unit_rows(X, normalize=self.normalize, name=name, first=first)
 
     def outside(self, X: Any) -> int:
-        """How many placed rows lie where the features were not built for."""
+        """How many placed rows lie where the features were not built for.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, dim)
+
+        Returns
+        -------
+        int
+        """
         if self.found:
             off = np.abs(row_norms(X) - 1.0) > OFF_UNIT
             if off.any():
@@ -86,36 +129,49 @@ def region_of(rows: np.ndarray, *, sphere: bool, normalize: bool, radius: float 
     sphere, normalize : bool
     radius : float or None
         None: 2 on the sphere, √2 there if no entry is negative, else the diameter of the rows with a margin of 10 %.
+
+    Returns
+    -------
+    Region
     """
-    found = not sphere and bool(np.all(np.abs(row_norms(rows) - 1.0) < 1e-5)) and (radius is None or radius <= 2.0)
-    sphere = sphere or found
-    center = rows.mean(axis=0, dtype=np.float64)
-    distance = row_norms(rows - center.astype(rows.dtype))
-    scale = float(np.mean(distance**2)) or 1.0
-    farthest = float(distance.max())
-    if sphere:
+    found = not sphere and bool(np.all(np.abs(row_norms(rows) - 1.0) < _FOUND)) and (radius is None or radius <= 2.0)
+    if sphere or found:
         positive = bool(rows.min() >= 0.0)
         if radius is None:
             radius = math.sqrt(2.0) if positive and rows.shape[1] > 1 else 2.0
         relies = positive and radius < 2.0 and radius >= math.sqrt(2.0) * (1 - 1e-9)
-        return Region(True, normalize, found, radius, relies, np.zeros(rows.shape[1]), math.inf, 1.0)
-    if radius is None:
-        radius = _MARGIN * diameter(rows)
-        radius = radius if radius > 0 else 1.0  # a single point: any radius will do
-        return Region(False, False, False, radius, False, center, _MARGIN * farthest or math.inf, scale)
-    return Region(False, False, False, radius, False, center, max(radius, farthest), scale)
+        return Region(True, normalize, found, float(radius), relies, np.zeros(rows.shape[1]), math.inf, 1.0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        center = rows.mean(axis=0, dtype=np.float64)
+        distance = row_norms(rows - center)
+        scale, farthest = float(np.mean(distance**2)) or 1.0, float(distance.max())
+        size = diameter(rows) if radius is None else float(radius)
+    if not (math.isfinite(scale) and math.isfinite(size)):
+        raise ValueError("the rows of X are too far apart for squared distances to be finite; scale the columns first")
+    if radius is not None:
+        return Region(False, False, False, size, False, center, max(size, farthest), scale)
+    size = _MARGIN * size if size > 0 else 1.0  # a single point: any radius will do
+    return Region(False, False, False, size, False, center, _MARGIN * farthest or math.inf, scale)
 
 
 def diameter(rows: np.ndarray) -> float:
-    """Largest distance among up to 2,000 rows, the farthest from the centre included."""
-    if rows.shape[0] > 2000:
+    """Largest distance among up to 2,000 rows, the farthest from the center included.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (m, dim)
+
+    Returns
+    -------
+    float
+    """
+    if rows.shape[0] > _DIAMETER_ROWS:
         distance = row_norms(rows - rows.mean(axis=0))
-        rows = rows[np.argsort(-distance, kind="stable")[:2000]]
+        rows = rows[np.argsort(-distance, kind="stable")[:_DIAMETER_ROWS]]
     points = rows.astype(np.float64) - rows[0]
     squares = np.einsum("ij,ij->i", points, points)
     largest = 0.0
-    for start in range(0, points.shape[0], 500):
-        block = points[start : start + 500]
-        gaps = squares[start : start + 500, None] + squares - 2 * (block @ points.T)
+    for part in row_blocks(points.shape[0], 500):  # a few megabytes of distances at a time
+        gaps = squares[part, None] + squares - 2 * (points[part] @ points.T)
         largest = max(largest, float(gaps.max()))
     return math.sqrt(largest)

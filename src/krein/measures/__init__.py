@@ -7,11 +7,13 @@ from krein.measures.head import Head, head_columns
 from krein.measures.omega import omega
 from krein.measures.parts import Atoms, Density, LawPart, Mixture, RadialPart
 from krein.measures.predict import Outlook, frequencies_for_width, orthogonal_variance, predicted_error
+from krein.measures.recipe import MeasureRecipe
 from krein.measures.signed import SignedMeasure
 
 __all__ = [
     "signed_measure",
     "SignedMeasure",
+    "MeasureRecipe",
     "Head",
     "RadialPart",
     "Atoms",

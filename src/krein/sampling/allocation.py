@@ -6,11 +6,15 @@ import math
 
 import numpy as np
 
+from krein._core.checks import one_of
 from krein.measures import RadialPart, SignedMeasure
 
 __all__ = ["ALLOCATIONS", "allocate"]
 
 ALLOCATIONS = ("mass", "neyman", "equal")
+_TIE = (
+    1e-6  # of a frequency: shares of two parts that are equal but for rounding get the same numbers on every processor
+)
 
 
 def allocate(measure: SignedMeasure, n_frequencies: int, rule: str = "mass") -> tuple[int, int]:
@@ -27,10 +31,9 @@ def allocate(measure: SignedMeasure, n_frequencies: int, rule: str = "mass") -> 
     Returns
     -------
     tuple of int
-        Each part with mass gets at least one frequency.
+        Each part with mass gets at least one frequency; the odd one of two equal halves goes to the positive part.
     """
-    if rule not in ALLOCATIONS:
-        raise ValueError(f"allocation must be one of {', '.join(ALLOCATIONS)}, got {rule!r}")
+    one_of(rule, "allocation", ALLOCATIONS)
     up, down = measure.positive.mass, measure.negative.mass
     if down == 0.0:
         return n_frequencies, 0
@@ -47,7 +50,7 @@ def allocate(measure: SignedMeasure, n_frequencies: int, rule: str = "mass") -> 
         share = a / (a + b) if a + b > 0 else up / (up + down)
     else:
         share = up / (up + down)
-    first = min(max(round(share * n_frequencies), 1), n_frequencies - 1)
+    first = min(max(math.floor(share * n_frequencies + 0.5 + _TIE), 1), n_frequencies - 1)
     return first, n_frequencies - first
 
 

@@ -7,6 +7,9 @@ from typing import final
 
 import numpy as np
 
+from krein._core.arrays import finite_array
+from krein._core.hadamard import hadamard_order
+
 __all__ = ["Frequencies", "Structure"]
 
 
@@ -18,13 +21,26 @@ class Structure:
     Parameters
     ----------
     signs : ndarray of shape (n_blocks, 3, p), int8
-        p a power of two.
+        Entries ±1, p a power of two.
     radii : ndarray of shape (n_frequencies,)
-        Scale of each row, as `krein.features.walsh` takes it.
+        Scale of each row, as `krein.features.walsh` takes it; at most n_blocks · p of them.
     """
 
     signs: np.ndarray
     radii: np.ndarray
+
+    def __post_init__(self) -> None:
+        signs = np.array(self.signs, dtype=np.int8)
+        if signs.ndim != 3 or signs.shape[1] != 3 or signs.shape[2].bit_count() != 1 or (np.abs(signs) != 1).any():
+            raise ValueError(f"signs must be ±1 of shape (n_blocks, 3, a power of two), got shape {signs.shape}")
+        radii = finite_array(self.radii, "radii", (None,))
+        if radii.size > signs.shape[0] * signs.shape[2]:
+            raise ValueError(
+                f"{signs.shape[0]} blocks of {signs.shape[2]} frequencies cannot give {radii.size}; give more blocks"
+            )
+        signs.setflags(write=False)
+        object.__setattr__(self, "signs", signs)
+        object.__setattr__(self, "radii", radii)
 
 
 @final
@@ -45,16 +61,38 @@ class Frequencies:
     structure: Structure | None = None
 
     def __post_init__(self) -> None:
-        vectors, weights = np.array(self.vectors, dtype=np.float64), np.array(self.weights, dtype=np.float64)
-        if vectors.ndim != 2 or weights.shape != (vectors.shape[0],):
-            raise ValueError(f"vectors (s, d) and weights (s,) do not fit: got {vectors.shape} and {weights.shape}")
-        for name, array in (("vectors", vectors), ("weights", weights)):
-            array.setflags(write=False)
-            object.__setattr__(self, name, array)
+        vectors = finite_array(self.vectors, "vectors", (None, None))
+        weights = finite_array(self.weights, "weights", (vectors.shape[0],))
+        object.__setattr__(self, "vectors", vectors)
+        object.__setattr__(self, "weights", weights)
+        if self.structure is not None:
+            p = hadamard_order(self.dim)
+            if not isinstance(self.structure, Structure):
+                raise TypeError(f"structure must be a Structure or None, got {self.structure!r}")
+            if self.structure.signs.shape[2] != p or self.structure.radii.shape != weights.shape:
+                raise ValueError(
+                    f"{len(self)} vectors of dimension {self.dim} need a structure of as many radii and diagonals of "
+                    f"order {p}, got {self.structure.radii.size} and {self.structure.signs.shape[2]}"
+                )
 
     def __len__(self) -> int:
-        return self.weights.shape[0]
+        return int(self.weights.shape[0])
+
+    @property
+    def dim(self) -> int:
+        """Entries of a vector."""
+        return int(self.vectors.shape[1])
 
     def evaluate(self, differences: np.ndarray) -> np.ndarray:
-        """The estimate at rows of differences x − x', shape (m, dim)."""
-        return np.cos(differences @ self.vectors.T) @ self.weights
+        """The estimate at some differences of rows.
+
+        Parameters
+        ----------
+        differences : ndarray of shape (m, dim)
+            Rows x − x'.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+        """
+        return np.asarray(np.cos(differences @ self.vectors.T) @ self.weights)

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral
 from typing import final
 
 import numpy as np
 
+from krein._core.checks import positive_integer, positive_real
 from krein.measures import SignedMeasure
+from krein.sampling.base import Sampler
 from krein.sampling.frequencies import Frequencies
-from krein.sampling.samplers import Orthogonal, Sampler, check_positive
+from krein.sampling.orthogonal import Orthogonal
 
 __all__ = ["Leverage"]
 
-_MAX_ROWS = 1000
+_MAX_ROWS = 1000  # rows whose matrix is inverted: a fraction of a second
+_FLOOR = 1e-3  # of the mean leverage, added to each, so that no weight can exceed 1000 times the mean
 
 
 @final
@@ -32,6 +34,8 @@ class Leverage(Sampler):
     ridge : float, default=1e-3
         λ, relative to the mean diagonal of the majorant kernel.
     pool : int, default=4
+    allocation : {"mass", "neyman", "equal"}, default="mass"
+        How frequencies of the pool are shared between the parts.
 
     References
     ----------
@@ -43,13 +47,11 @@ class Leverage(Sampler):
     pool: int = 4
 
     def __post_init__(self) -> None:
-        check_positive(self.ridge, "ridge")
-        if not isinstance(self.pool, Integral) or isinstance(self.pool, bool) or self.pool < 1:
-            raise ValueError(f"pool must be an integer of at least 1, got {self.pool!r}")
+        super().__post_init__()
+        positive_real(self.ridge, "ridge")
+        positive_integer(self.pool, "pool")
 
-    def _sample(
-        self, measure: SignedMeasure, n: int, rng: np.random.Generator, allocation: str, rows: np.ndarray | None
-    ) -> Frequencies:
+    def _sample(self, measure: SignedMeasure, n: int, rng: np.random.Generator, rows: np.ndarray | None) -> Frequencies:
         if rows is None or not len(rows):
             raise ValueError(
                 "the leverage sampler looks at the data: pass rows, or use another sampler such as 'orthogonal'"
@@ -59,7 +61,7 @@ class Leverage(Sampler):
                 f"rows must have the {measure.dim} columns the measure is made for, got shape {rows.shape}"
             )
         pool_rng, choice_rng = rng.spawn(2)
-        pool = Orthogonal(share=False).sample(measure, self.pool * n, pool_rng, allocation=allocation)
+        pool = Orthogonal(share=False, allocation=self.allocation).sample(measure, self.pool * n, pool_rng)
         probability = self._leverage(pool, np.asarray(rows[:_MAX_ROWS], dtype=np.float64), measure.mass)
         chosen = choice_rng.choice(len(pool), n, p=probability)
         return Frequencies(pool.vectors[chosen], pool.weights[chosen] / (n * probability[chosen]))
@@ -74,5 +76,5 @@ class Leverage(Sampler):
         gram[np.diag_indices_from(gram)] += ridge
         scores = np.einsum("ij,ij->j", features, np.linalg.solve(gram, features))
         total = scores[: len(pool)] + scores[len(pool) :]
-        floor = 1e-3 * total.mean()  # bounded weights: no frequency's weight can exceed 1000 times the mean
-        return (total + floor) / (total + floor).sum()
+        total += _FLOOR * total.mean()
+        return np.asarray(total / total.sum())

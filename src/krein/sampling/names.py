@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from krein.sampling.base import Sampler
+from krein.sampling.from_density import Importance, Rejection
+from krein.sampling.hadamard import Hadamard
+from krein.sampling.independent import MonteCarlo, QuasiMonteCarlo
 from krein.sampling.leverage import Leverage
-from krein.sampling.samplers import (
-    Hadamard,
-    Importance,
-    MonteCarlo,
-    Orthogonal,
-    QuasiMonteCarlo,
-    Rejection,
-    Sampler,
-)
+from krein.sampling.orthogonal import Orthogonal
 
 __all__ = ["SAMPLERS", "as_sampler"]
 
@@ -29,7 +25,16 @@ SAMPLERS: dict[str, type[Sampler]] = {
 
 
 def as_sampler(sampler: Any) -> Sampler:
-    """The sampler itself, or the one of that name with its default parameters."""
+    """The sampler itself, or the one of that name with its default parameters.
+
+    Parameters
+    ----------
+    sampler : Sampler or str
+
+    Returns
+    -------
+    Sampler
+    """
     if isinstance(sampler, Sampler):
         return sampler
     if isinstance(sampler, str) and sampler in SAMPLERS:

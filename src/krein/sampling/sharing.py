@@ -10,6 +10,10 @@ from krein.measures import SignedMeasure, omega
 
 __all__ = ["shared_covariance", "sharing_helps"]
 
+_NO_COVARIANCE = (
+    1e-9  # of cosines, at most 1: rounding decides the sign of less than this, and sharing gains nothing there
+)
+
 
 def shared_covariance(measure: SignedMeasure, z: np.ndarray, n_pairs: int = 32) -> np.ndarray:
     r"""Covariance of :math:`\cos(r_+\theta\cdot\Delta)` and :math:`\cos(r_-\theta\cdot\Delta)` for one random direction θ.
@@ -17,17 +21,37 @@ def shared_covariance(measure: SignedMeasure, z: np.ndarray, n_pairs: int = 32) 
     .. math:: \tfrac12[\Omega_d((r_+ + r_-)z) + \Omega_d(|r_+ - r_-|z)] - \Omega_d(r_+z)\,\Omega_d(r_-z)
 
     averaged over radii paired by quantile, at distances z.
+
+    Parameters
+    ----------
+    measure : SignedMeasure
+        With mass in both parts.
+    z : ndarray of shape (m,)
+    n_pairs : int, default=32
+
+    Returns
+    -------
+    ndarray of shape (m,)
     """
     u = (np.arange(n_pairs) + 0.5) / n_pairs
     up, down = measure.positive.ppf(u), measure.negative.ppf(u)
     at = [omega(measure.dim, np.multiply.outer(z, r)) for r in (up + down, np.abs(up - down), up, down)]
-    return np.mean((at[0] + at[1]) / 2 - at[2] * at[3], axis=1)
+    return np.asarray(np.mean((at[0] + at[1]) / 2 - at[2] * at[3], axis=1))
 
 
 def sharing_helps(measure: SignedMeasure) -> bool:
-    """True where the difference of the parts has less variance with shared directions: their covariance is positive."""
+    """True where the difference of the parts has less variance with shared directions: their covariance is positive.
+
+    Parameters
+    ----------
+    measure : SignedMeasure
+
+    Returns
+    -------
+    bool
+    """
     if not (measure.positive.mass > 0 and measure.negative.mass > 0):
         return False
     typical = float(measure.positive.ppf(np.array(0.5)))
     radius = measure.radius if math.isfinite(measure.radius) else 2 * math.sqrt(measure.dim) / max(typical, 1e-300)
-    return float(np.mean(shared_covariance(measure, np.linspace(0.0, radius, 33)))) > 0.0
+    return float(np.mean(shared_covariance(measure, np.linspace(0.0, radius, 33)))) > _NO_COVARIANCE

@@ -3,48 +3,63 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from numbers import Integral
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
-from scipy.sparse import issparse
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from krein._core.checks import integer
 from krein._core.threads import quiet_blas
+from krein.estimators.frozen_params import FrozenParamsMixin
 from krein.files.models import SavableMixin
-from krein.kernels import Kernel
+from krein.kernels import DeltaGaussian
 
-__all__ = ["SignedFeatureMap", "as_generator", "check_kernel", "check_n_components", "signed_product"]
+__all__ = [
+    "SignedFeatureMap",
+    "SignedTransformer",
+    "as_generator",
+    "check_n_components",
+    "default_kernel",
+    "signed_product",
+]
 
 
-class SignedFeatureMap(SavableMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
+class RowMap(Protocol):
+    """What a fit gives: features of any validated rows, with a sign for each column."""
+
+    @property
+    def signature(self) -> np.ndarray:
+        """±1 for each output column."""
+        ...
+
+    def __call__(self, X: Any) -> np.ndarray:
+        """Features of rows, in the dtype of X; rows are placed here."""
+        ...
+
+
+class SignedTransformer(SavableMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, FrozenParamsMixin, ABC):
     """Features with a signature: ``(Z * signature_) @ Z.T`` approximates the kernel matrix.
 
     A map is a scikit-learn transformer with three more things: ``signature_``, an array of ±1 with one entry per
     output column; `approximate`, the signed product; and ``n_components``, always the number of output columns.
     ``Z @ Z.T`` without the signature estimates the kernel of the positive *plus* the negative part.
 
-    A subclass gives `default_kernel`, `_fit` (which must set ``signature_``) and `_map`; all fields live there.
+    A subclass gives `_learn`, which must set ``signature_``, and `_features`.
     """
 
-    kernel: Kernel | None
     n_components: int
     random_state: Any
     signature_: np.ndarray
 
     @abstractmethod
-    def default_kernel(self) -> Kernel:
-        """The kernel meant by ``kernel=None``."""
+    def _learn(self, X: Any, rng: np.random.Generator) -> None:
+        """Learn from validated rows; set ``signature_``."""
 
     @abstractmethod
-    def _fit(self, X: Any, kernel: Kernel, rng: np.random.Generator) -> None:
-        """Learn from rows that are validated and placed on the kernel's domain; set ``signature_``."""
-
-    @abstractmethod
-    def _map(self, X: Any) -> np.ndarray:
-        """Features of placed rows, shape (n_samples, n_components), dtype of X."""
+    def _features(self, X: Any) -> np.ndarray:
+        """Features of validated rows, shape (n_samples, n_outputs), dtype of X."""
 
     @quiet_blas()
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -60,10 +75,8 @@ class SignedFeatureMap(SavableMixin, ClassNamePrefixFeaturesOutMixin, Transforme
         self
         """
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
-        self.kernel_ = self._resolve_kernel()
-        rng = as_generator(self.random_state)
-        self._fit(self._place(self._rows_to_fit(X, rng)), self.kernel_, rng)
-        self._n_features_out = self.signature_.shape[0]
+        self._learn(X, as_generator(self.random_state))
+        self._n_features_out = int(self.signature_.shape[0])
         return self
 
     def transform(self, X: Any) -> np.ndarray:
@@ -77,7 +90,7 @@ class SignedFeatureMap(SavableMixin, ClassNamePrefixFeaturesOutMixin, Transforme
         -------
         Z : ndarray of shape (n_samples, n_components), float32 if X is float32, else float64
         """
-        return self._features(X)
+        return self._features(self._validated(X))
 
     def approximate(self, X: Any, Y: Any = None) -> np.ndarray:
         """The kernel matrix as the features give it, ``(Z(X) * signature_) @ Z(Y).T``.
@@ -92,25 +105,25 @@ class SignedFeatureMap(SavableMixin, ClassNamePrefixFeaturesOutMixin, Transforme
         -------
         ndarray of shape (n_samples_X, n_samples_Y)
         """
-        left = self._features(X)
-        return signed_product(left, self.signature_, left if Y is None else self._features(Y))
+        left = self._features(self._validated(X))
+        right = left if Y is None else self._features(self._validated(Y))
+        return signed_product(left, self.signature_, right)
 
-    def _features(self, X: Any) -> np.ndarray:
+    def _validated(self, X: Any) -> Any:
         check_is_fitted(self, "signature_")
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
-        return self._map(self._place(X))
+        return validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
 
-    def _resolve_kernel(self) -> Kernel:
-        """The kernel meant by the parameter; overridden only by maps that take other similarities too."""
-        return self.default_kernel() if self.kernel is None else check_kernel(self.kernel)
-
-    def _rows_to_fit(self, X: Any, rng: np.random.Generator) -> Any:
-        """The rows that `_fit` sees; overridden only by maps that need no more than a sample."""
-        return X
-
-    def _place(self, X: Any) -> Any:
-        """Rows as points of the domain the features are built for; overridden only by scaling options."""
-        return self.kernel_.place(X, "the sparse matrix X" if issparse(X) else "X")
+    def _check_loaded(self) -> None:
+        """Refuse learned attributes that do not fit each other, as a damaged or forged model file may have them."""
+        signature = vars(self).get("signature_")
+        if signature is None:  # saved before it was fitted
+            return
+        if not isinstance(signature, np.ndarray) or signature.ndim != 1 or (np.abs(signature) != 1.0).any():
+            raise ValueError("signature_ must be a vector of +1 and -1")
+        if vars(self).get("_n_features_out") != signature.size:
+            raise ValueError(
+                f"the map has {vars(self).get('_n_features_out')} output columns and {signature.size} signs"
+            )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -119,31 +132,92 @@ class SignedFeatureMap(SavableMixin, ClassNamePrefixFeaturesOutMixin, Transforme
         return tags
 
 
+class SignedFeatureMap(SignedTransformer):
+    """A map whose fit is one plain function: a subclass gives `_fit_map`, which calls it.
+
+    Attributes
+    ----------
+    map_ : RowMap
+        What the fit gave.
+    signature_ : ndarray of shape (n_components,)
+    """
+
+    map_: RowMap
+
+    @abstractmethod
+    def _fit_map(self, X: Any, rng: np.random.Generator) -> RowMap:
+        """The map fitted to validated rows; further learned attributes may be set on the way."""
+
+    def _learn(self, X: Any, rng: np.random.Generator) -> None:
+        self.map_ = self._fit_map(X, rng)
+        self.signature_ = self.map_.signature
+
+    def _features(self, X: Any) -> np.ndarray:
+        return self.map_(X)
+
+    def _check_loaded(self) -> None:
+        super()._check_loaded()
+        if "map_" in vars(self) and not np.array_equal(self.map_.signature, self.signature_):
+            raise ValueError("signature_ is not that of the map")
+
+
+def default_kernel(kernel: Any) -> Any:
+    """What is given as a kernel, ``DeltaGaussian()`` for None.
+
+    Parameters
+    ----------
+    kernel : object or None
+
+    Returns
+    -------
+    object
+    """
+    return DeltaGaussian() if kernel is None else kernel
+
+
 def signed_product(left: np.ndarray, signature: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """``(left * signature) @ right.T``."""
-    return (left * signature.astype(left.dtype)) @ right.T
+    """``(left * signature) @ right.T``.
+
+    Parameters
+    ----------
+    left : ndarray of shape (n, n_columns)
+    signature : ndarray of shape (n_columns,)
+    right : ndarray of shape (m, n_columns)
+
+    Returns
+    -------
+    ndarray of shape (n, m)
+    """
+    return np.asarray((left * signature.astype(left.dtype)) @ right.T)
 
 
 def as_generator(random_state: Any) -> np.random.Generator:
-    """A Generator from what scikit-learn calls a random state (it does not take a Generator itself)."""
+    """A Generator from what scikit-learn calls a random state (it does not take a Generator itself).
+
+    Parameters
+    ----------
+    random_state : int, RandomState instance or None
+
+    Returns
+    -------
+    numpy.random.Generator
+    """
     seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
     return np.random.default_rng(seed)
 
 
-def check_kernel(kernel: Any) -> Kernel:
-    """The kernel, or an error that says how to make one."""
-    if not isinstance(kernel, Kernel):
-        raise TypeError(
-            f"kernel must be a kernel of krein.kernels, got {kernel!r} of type {type(kernel).__name__}; wrap a function "
-            "of the distance as krein.kernels.Radial(function)"
-        )
-    return kernel
-
-
 def check_n_components(n_components: Any, *, least: int = 1, why: str = "") -> int:
-    """Number of output columns as an int, or an error that names the smallest possible."""
-    if not isinstance(n_components, Integral) or isinstance(n_components, bool):
-        raise TypeError(f"n_components must be an integer, got {n_components!r} of type {type(n_components).__name__}")
-    if n_components < least:
-        raise ValueError(f"n_components must be at least {least}{why}, got {n_components}; use {least} or more")
-    return int(n_components)
+    """Number of output columns as an int, or an error that names the smallest possible.
+
+    Parameters
+    ----------
+    n_components : int
+    least : int, default=1
+    why : str, default=""
+        Follows the rule in the message.
+
+    Returns
+    -------
+    int
+    """
+    return integer(n_components, "n_components", least=least, why=why)

@@ -1,0 +1,122 @@
+"""Columns of one kind: what a feature map is put together from."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+import scipy.sparse as sp
+
+from krein._core.rows import row_blocks
+from krein.features.head import HeadBasis
+from krein.features.trig import trig_map
+from krein.features.walsh import hadamard_trig_map
+from krein.sampling import Frequencies
+
+__all__ = ["Columns", "HeadColumns", "WaveColumns"]
+
+_DENSE_ENTRIES = 1 << 19  # of a block of sparse rows made dense for the head, 4 MiB
+
+
+class Columns(ABC):
+    """A group of columns with a signed weight each: column c is :math:`|a_c|^{1/2} b_c(x)`, its sign that of :math:`a_c`."""
+
+    @property
+    @abstractmethod
+    def n_columns(self) -> int:
+        """How many."""
+
+    @property
+    @abstractmethod
+    def column_weights(self) -> np.ndarray:
+        """Signed weight of each column."""
+
+    @abstractmethod
+    def names(self) -> list[str]:
+        """What each column is, without its sign.
+
+        Returns
+        -------
+        list of str
+        """
+
+    @abstractmethod
+    def write(self, X: Any, out: np.ndarray) -> None:
+        """Write the columns of placed rows.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, dim)
+        out : ndarray of shape (n, n_columns)
+            Of the dtype of X.
+        """
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class HeadColumns(Columns):
+    """The columns of a polynomial head.
+
+    Parameters
+    ----------
+    basis : HeadBasis
+    weights : ndarray of shape (basis.n_columns,)
+    """
+
+    basis: HeadBasis
+    weights: np.ndarray
+
+    @property
+    def n_columns(self) -> int:
+        return self.basis.n_columns
+
+    @property
+    def column_weights(self) -> np.ndarray:
+        return self.weights
+
+    def names(self) -> list[str]:
+        return self.basis.names()
+
+    def write(self, X: Any, out: np.ndarray) -> None:
+        amplitudes = np.sqrt(np.abs(self.weights)).astype(out.dtype)
+        if not sp.issparse(X):
+            self.basis.write(X, amplitudes, out)
+            return
+        for rows in row_blocks(X.shape[0], max(1, _DENSE_ENTRIES // max(self.basis.dim, 1))):
+            self.basis.write(X[rows].toarray(), amplitudes, out[rows])
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class WaveColumns(Columns):
+    """A cosine and a sine for each frequency, all cosines first; both have the frequency's weight.
+
+    Parameters
+    ----------
+    frequencies : Frequencies
+    weights : ndarray of shape (len(frequencies),)
+    """
+
+    frequencies: Frequencies
+    weights: np.ndarray
+
+    @property
+    def n_columns(self) -> int:
+        return 2 * len(self.frequencies)
+
+    @property
+    def column_weights(self) -> np.ndarray:
+        return np.tile(self.weights, 2)
+
+    def names(self) -> list[str]:
+        return [f"{kind}{j}" for kind in ("cos", "sin") for j in range(len(self.frequencies))]
+
+    def write(self, X: Any, out: np.ndarray) -> None:
+        amplitudes = np.sqrt(np.abs(self.weights)).astype(out.dtype)
+        structure = self.frequencies.structure
+        if structure is not None:
+            hadamard_trig_map(X, structure.signs, structure.radii.astype(out.dtype), amplitudes, out)
+        elif len(self.frequencies):
+            trig_map(X, self.frequencies.vectors.astype(out.dtype, copy=False), amplitudes, out)

@@ -1,0 +1,141 @@
+"""What a feature map is asked to be, checked before any row is looked at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, final
+
+import numpy as np
+
+from krein._core.checks import one_of, positive_integer, positive_real, truth_value
+from krein.kernels import Kernel
+from krein.measures.recipe import MeasureRecipe, as_measure_recipe
+from krein.sampling import Orthogonal, Sampler, as_sampler
+
+__all__ = ["Domain", "FeatureRecipe", "WEIGHTS", "check_kernel"]
+
+WEIGHTS = ("calibrated", "unbiased", "projected")
+
+# Rows whose pairs fit the weights, choose among fits, and estimate the error: a fraction of a second of least squares, and
+# errors known to some per cent.
+FIT_ROWS, CHECK_ROWS, LAST_ROWS = 2000, 256, 512
+PROJECTION_ROWS = 8192  # at most that fit a projection
+_ROWS_PER_COLUMN = 8  # that a projection would like
+_LEAST_ROWS_PER_COLUMN = 4  # fewer rows than this, and fewer columns are drawn
+
+
+class Domain(NamedTuple):
+    """Where rows are placed.
+
+    Parameters
+    ----------
+    sphere : bool
+        On the unit sphere.
+    scales : bool
+        They are scaled to lie there.
+    """
+
+    sphere: bool
+    scales: bool
+
+
+@final
+@dataclass(frozen=True)
+class FeatureRecipe:
+    """The parameters of a fit; `krein.features.fit_map` follows them.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    n_components : int, default=512
+        Output columns.
+    weights : {"calibrated", "unbiased", "projected"}, default="calibrated"
+    sampler : Sampler, default=Orthogonal()
+    measure : MeasureRecipe, default=MeasureRecipe()
+    radius : float or "auto", default="auto"
+    normalize : bool or "auto", default="auto"
+    oversampling : int, default=4
+    """
+
+    kernel: Kernel
+    n_components: int = 512
+    weights: str = "calibrated"
+    sampler: Sampler = field(default_factory=Orthogonal)
+    measure: MeasureRecipe = field(default_factory=MeasureRecipe)
+    radius: float | str = "auto"
+    normalize: bool | str = "auto"
+    oversampling: int = 4
+
+    def __post_init__(self) -> None:
+        resolved: dict[str, Any] = {
+            "kernel": check_kernel(self.kernel),
+            "n_components": positive_integer(self.n_components, "n_components"),
+            "sampler": as_sampler(self.sampler),
+            "measure": as_measure_recipe(self.measure),
+            "oversampling": positive_integer(self.oversampling, "oversampling"),
+        }
+        one_of(self.weights, "weights", WEIGHTS)
+        if isinstance(self.radius, str):
+            one_of(self.radius, "radius", ("auto",), otherwise=" or a positive number")
+        else:
+            resolved["radius"] = positive_real(self.radius, "radius")
+        if isinstance(self.normalize, str):
+            one_of(self.normalize, "normalize", ("auto",), otherwise=", True or False")
+        else:
+            resolved["normalize"] = truth_value(self.normalize, "normalize")
+        for name, value in resolved.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def given_radius(self) -> float | None:
+        """The radius asked for; None where the rows decide."""
+        return None if isinstance(self.radius, str) else self.radius
+
+    @property
+    def domain(self) -> Domain:
+        """Where the rows are to be placed."""
+        on_sphere = self.kernel.domain == "sphere"
+        if isinstance(self.normalize, str):
+            return Domain(on_sphere, on_sphere and self.kernel.scales_rows)
+        return Domain(on_sphere or self.normalize, self.normalize)
+
+    @property
+    def n_rows(self) -> int:
+        """Rows that a fit looks at, if there are so many."""
+        fitting = FIT_ROWS
+        if self.weights == "projected":
+            wanted = _ROWS_PER_COLUMN * self.oversampling * self.n_components
+            fitting = int(np.clip(wanted, PROJECTION_ROWS // 2, PROJECTION_ROWS))
+        return fitting + CHECK_ROWS + LAST_ROWS
+
+    def columns_drawn(self, n_rows: int) -> int:
+        """Columns drawn before a projection: oversampled, but not more than a quarter of the rows that can fit it.
+
+        Parameters
+        ----------
+        n_rows : int
+
+        Returns
+        -------
+        int
+        """
+        return max(min(self.oversampling * self.n_components, n_rows // _LEAST_ROWS_PER_COLUMN), self.n_components)
+
+
+def check_kernel(kernel: Any) -> Kernel:
+    """The kernel, or an error that says how to make one.
+
+    Parameters
+    ----------
+    kernel : Kernel
+
+    Returns
+    -------
+    Kernel
+    """
+    if not isinstance(kernel, Kernel):
+        raise TypeError(
+            f"kernel must be a kernel of krein.kernels, got {kernel!r} of type {type(kernel).__name__}; wrap a function "
+            "of the distance as krein.kernels.Radial(function)"
+        )
+    return kernel

@@ -1,0 +1,129 @@
+"""A fitted feature map: from rows as they come to features with a signature."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+import scipy.sparse as sp
+
+from krein._core.rows import check_magnitude, row_blocks
+from krein.features.feature_map import FeatureMap
+from krein.features.placed_rows import name_of
+from krein.features.plain import plain_map
+from krein.features.region import Region
+from krein.measures import SignedMeasure
+
+__all__ = ["FittedMap"]
+
+_BLOCK_BYTES = 1 << 23  # of input rows that are placed at a time
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class FittedMap:
+    r"""Features of any rows: they are placed in their region, and mapped.
+
+    .. math:: k(x, x') \approx \sum_c \sigma_c\,\phi_c(x)\,\phi_c(x'), \qquad \sigma_c = \pm1
+
+    Parameters
+    ----------
+    feature_map : FeatureMap
+    region : Region
+        Where the training rows lie; others cause a warning.
+    measure : SignedMeasure
+        What the frequencies were drawn from.
+    error_estimate : float
+        Relative error of the kernel matrix, on rows held out or predicted.
+    """
+
+    feature_map: FeatureMap
+    region: Region
+    measure: SignedMeasure
+    error_estimate: float
+
+    def __post_init__(self) -> None:
+        for name, kind in (("feature_map", FeatureMap), ("region", Region), ("measure", SignedMeasure)):
+            if not isinstance(getattr(self, name), kind):
+                raise TypeError(f"{name} must be a {kind.__name__}, got {type(getattr(self, name)).__name__}")
+        dims = (self.feature_map.dim, self.region.dim, self.measure.dim)
+        if len(set(dims)) > 1:
+            raise ValueError(f"map, region and measure must be of the same dimension, got {dims}")
+        if self.feature_map.basis.sphere != self.region.sphere:
+            raise ValueError("the head and the region disagree on whether rows are unit vectors")
+        if not (isinstance(self.error_estimate, float) and 0.0 <= self.error_estimate < math.inf):
+            raise ValueError(f"error_estimate must be a finite number, at least 0, got {self.error_estimate!r}")
+
+    @property
+    def signature(self) -> np.ndarray:
+        """±1 for each output column."""
+        return self.feature_map.signature
+
+    @property
+    def rank(self) -> int:
+        """Output columns that are not zero for all rows."""
+        return self.feature_map.rank
+
+    def names(self) -> list[str]:
+        """Names of the output columns: part, kind and sign.
+
+        Returns
+        -------
+        list of str
+        """
+        return self.feature_map.names()
+
+    def __call__(self, X: Any) -> np.ndarray:
+        """Features of rows that are finite but not placed.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, dim), float32 or float64
+
+        Returns
+        -------
+        ndarray of shape (n, n_outputs) and the dtype of X
+        """
+        if sp.issparse(X) and not X.has_canonical_format:  # entries given twice are added up, on a copy
+            X = X.copy()
+            X.sum_duplicates()
+        out = np.empty((X.shape[0], self.feature_map.n_outputs), dtype=X.dtype)
+        outside = None if sp.issparse(X) else plain_map(self.feature_map, self.region, X, out)
+        if outside is None:
+            outside = self._write_blocks(X, out)
+        if outside:
+            # the caller of an estimator's transform, which scikit-learn wraps
+            warnings.warn(self._outside_message(outside, X.shape[0]), UserWarning, stacklevel=5)
+        return out
+
+    def _write_blocks(self, X: Any, out: np.ndarray) -> int:
+        """The features step by step, block by block, so that placed rows are never held whole; how many lie outside."""
+        row_bytes = (X.nnz // X.shape[0] + 1) * 16 if sp.issparse(X) else X.shape[1] * X.dtype.itemsize
+        outside = 0
+        for rows in row_blocks(X.shape[0], max(1, _BLOCK_BYTES // row_bytes)):
+            block = self.region.place(X[rows], name=name_of(X), first=rows.start)
+            far = self.region.outside(block)
+            if far or not self.region.sphere:
+                power = 2 * max(self.feature_map.basis.degree, 1)
+                check_magnitude(block, power=power, name=name_of(X), first=rows.start)
+            outside += far
+            self.feature_map.write(block, out[rows])
+        return outside
+
+    def _outside_message(self, outside: int, total: int) -> str:
+        region = self.region
+        if region.found:
+            where = "do not have unit length, as all training rows had; use normalize=True"
+            if region.non_negative:
+                where = "do not have unit length or have a negative entry, as no training row had; use normalize=True and radius=2"
+        elif region.non_negative:
+            where = (
+                "have a negative entry, and the training rows had none, so distances beyond sqrt(2) were not provided for; "
+                "use radius=2"
+            )
+        else:
+            where = f"lie farther from the training rows' center than {region.reach:.4g}; use a larger radius"
+        return f"{outside} of {total} rows {where}, or fit on rows like these: the features are less accurate there"

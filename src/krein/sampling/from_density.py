@@ -1,0 +1,159 @@
+"""Samplers that need the density of a measure: the paper's own, and importance sampling."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+from scipy import special
+
+from krein._core.checks import positive_integer, positive_real
+from krein._core.directions import independent_directions
+from krein.measures import RadialPart, SignedMeasure
+from krein.sampling.base import Sampler
+from krein.sampling.frequencies import Frequencies
+from krein.sampling.parts import density_at, mass_up_to, paired, signed_weights
+
+__all__ = ["Importance", "Rejection", "gaussian_radius_density"]
+
+_LEAST_INSIDE = 1e-3  # of the mass: with less than this inside, the rejection sampler would estimate nothing
+_NO_MASS = 1e-9  # of the mass: a part with less than this inside the interval gets no frequency
+_PEAK_GRID = 4001  # points on which the height of a density is looked up
+
+
+@final
+@dataclass(frozen=True)
+class Rejection(Sampler):
+    """Uniform proposals of the radius, accepted under the density: Section 5 of the paper as printed.
+
+    The paper draws 10,000 proposals in [−10, 10] and keeps those under the curve; by symmetry radii in [0, 10]. Mass beyond
+    the interval is lost, and when fewer radii are accepted than asked for they are drawn again with replacement.
+
+    Parameters
+    ----------
+    proposals : int, default=10_000
+    interval : float, default=10.0
+        Half the width of the interval.
+    allocation : {"mass", "neyman", "equal"}, default="mass"
+        How frequencies are shared between the parts.
+    """
+
+    proposals: int = 10_000
+    interval: float = 10.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        positive_integer(self.proposals, "proposals")
+        positive_real(self.interval, "interval")
+
+    @property
+    def needs_density(self) -> bool:
+        return True
+
+    @property
+    def cut(self) -> float:
+        return self.interval
+
+    def _sample(self, measure: SignedMeasure, n: int, rng: np.random.Generator, rows: np.ndarray | None) -> Frequencies:
+        counts = self._counts_inside(measure, n)
+        radii = np.concatenate([self._radii(part, count, rng) for part, count in paired(measure, counts)])
+        weights = signed_weights(measure, counts, inside=self.interval)
+        return Frequencies(independent_directions(n, measure.dim, rng) * radii[:, None], weights)
+
+    def _counts_inside(self, measure: SignedMeasure, n: int) -> tuple[int, int]:
+        """The allocation, except that a part without mass in the interval gets nothing."""
+        inside = [mass_up_to(part, self.interval) for part in (measure.positive, measure.negative)]
+        if sum(inside) < _LEAST_INSIDE * measure.mass:
+            raise ValueError(
+                f"only {sum(inside) / measure.mass:.2g} of the measure's mass lies at radii up to interval={self.interval:g}; use "
+                "a larger interval or another sampler"
+            )
+        up, down = (mass > _NO_MASS * measure.mass for mass in inside)
+        return self._counts(measure, n) if up and down else (n * up, n * down)
+
+    def _radii(self, part: RadialPart, count: int, rng: np.random.Generator) -> np.ndarray:
+        if not count:
+            return np.empty(0)
+        proposal = rng.uniform(0.0, self.interval, self.proposals)
+        height = density_at(part, proposal)
+        peak = float(density_at(part, np.linspace(0.0, self.interval, _PEAK_GRID)).max())
+        accepted = proposal[rng.random(self.proposals) * max(peak, float(height.max())) < height]
+        if not accepted.size:
+            raise ValueError(
+                f"none of {self.proposals} proposals in [0, {self.interval:g}] was accepted: the measure has hardly any mass "
+                "there; use a larger interval, more proposals or another sampler"
+            )
+        return rng.choice(accepted, count, replace=accepted.size < count)
+
+
+@final
+@dataclass(frozen=True)
+class Importance(Sampler):
+    r"""Gaussian frequencies for each part with weights :math:`\pm\rho_\pm(r)/q_\pm(r)`.
+
+    Each part has a Gaussian of its own: one for both would be too narrow for the wider part, and its weights would have no
+    finite variance. The weights of a part with tails heavier than any Gaussian (Laplacian, Matérn, Cauchy) have none anyhow;
+    ``"monte_carlo"`` is the better choice there.
+
+    Parameters
+    ----------
+    scale : float or None, default=None
+        Standard deviation of the Gaussians; None matches the second moment of each part.
+    allocation : {"mass", "neyman", "equal"}, default="mass"
+        How frequencies are shared between the parts.
+    """
+
+    scale: float | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.scale is not None:
+            positive_real(self.scale, "scale")
+
+    @property
+    def needs_density(self) -> bool:
+        return True
+
+    def _sample(self, measure: SignedMeasure, n: int, rng: np.random.Generator, rows: np.ndarray | None) -> Frequencies:
+        counts = self._counts(measure, n)
+        drawn = [
+            self._draw(part, count, measure.dim, sign, rng)
+            for sign, (part, count) in zip((1.0, -1.0), paired(measure, counts), strict=True)
+            if count
+        ]
+        return Frequencies(np.concatenate([v for v, _ in drawn]), np.concatenate([w for _, w in drawn]))
+
+    def _draw(
+        self, part: RadialPart, count: int, dim: int, sign: float, rng: np.random.Generator
+    ) -> tuple[np.ndarray, np.ndarray]:
+        scale = float(self.scale) if self.scale is not None else _matching_scale(part, dim)
+        vectors = rng.standard_normal((count, dim)) * scale
+        r = np.linalg.norm(vectors, axis=1)
+        return vectors, sign * density_at(part, r) / gaussian_radius_density(r, scale, dim) / count
+
+
+def gaussian_radius_density(r: np.ndarray, scale: float, dim: int) -> np.ndarray:
+    """Density of the length of a Gaussian vector with independent entries of standard deviation `scale`.
+
+    Parameters
+    ----------
+    r : ndarray
+        Lengths.
+    scale : float
+    dim : int
+
+    Returns
+    -------
+    ndarray of the shape of r
+    """
+    x = r / scale
+    log = special.xlogy(dim - 1, x) - x * x / 2 - (dim / 2 - 1) * math.log(2) - special.gammaln(dim / 2)
+    return np.asarray(np.exp(log) / scale)
+
+
+def _matching_scale(part: RadialPart, dim: int) -> float:
+    moment = part.second_moment
+    length = math.sqrt(moment / part.mass) if math.isfinite(moment) else float(part.ppf(np.array(0.5)))
+    return length / math.sqrt(dim)

@@ -103,7 +103,7 @@ def test_bad_matrices(rows):
         ExactKreinRidge("precomputed").fit(K[:, :70], y)
     K = K.copy()
     K[3, 5] += 1.0
-    with pytest.raises(ValueError, match="not symmetric"):
+    with pytest.raises(ValueError, match=r"must be symmetric, but entries \(3, 5\)"):
         ExactKreinSVC("precomputed").fit(K, labels)
     with pytest.raises(ValueError, match="kernel must be"):
         ExactKreinRidge("rbf").fit(X, y)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import ABC
 from numbers import Integral
 from typing import Any, Self
 
@@ -33,17 +33,22 @@ class SignedFeatureMap(SavableMixin, ClassNamePrefixFeaturesOutMixin, Transforme
     random_state: Any
     signature_: np.ndarray
 
-    @abstractmethod
     def default_kernel(self) -> Kernel:
         """The kernel meant by ``kernel=None``."""
+        raise NotImplementedError
 
-    @abstractmethod
     def _fit(self, X: Any, kernel: Kernel, rng: np.random.Generator) -> None:
         """Learn from rows that are validated and placed on the kernel's domain; set ``signature_``."""
+        raise NotImplementedError
 
-    @abstractmethod
     def _map(self, X: Any) -> np.ndarray:
         """Features of placed rows, shape (n_samples, n_components), dtype of X."""
+        raise NotImplementedError
+
+    def _fit_map(self, X: Any, rng: np.random.Generator) -> Any:
+        """The fitted map of validated rows; None where the hooks above have done the work."""
+        self.kernel_ = self._resolve_kernel()
+        self._fit(self._place(self._rows_to_fit(X, rng)), self.kernel_, rng)
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Draw the features.
@@ -58,9 +63,9 @@ class SignedFeatureMap(SavableMixin, ClassNamePrefixFeaturesOutMixin, Transforme
         self
         """
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
-        self.kernel_ = self._resolve_kernel()
-        rng = as_generator(self.random_state)
-        self._fit(self._place(self._rows_to_fit(X, rng)), self.kernel_, rng)
+        fitted = self._fit_map(X, as_generator(self.random_state))
+        if fitted is not None:
+            self.map_, self.signature_ = fitted, fitted.signature
         self._n_features_out = self.signature_.shape[0]
         return self
 
@@ -96,7 +101,7 @@ class SignedFeatureMap(SavableMixin, ClassNamePrefixFeaturesOutMixin, Transforme
     def _features(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "signature_")
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
-        return self._map(self._place(X))
+        return self.map_(X) if hasattr(self, "map_") else self._map(self._place(X))
 
     def _resolve_kernel(self) -> Kernel:
         """The kernel meant by the parameter; overridden only by maps that take other similarities too."""

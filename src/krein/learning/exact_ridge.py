@@ -90,8 +90,9 @@ def fit_exact_ridge(
         problem = dual_problem(gram, regularizer, centring=intercept)
         if len(candidates) > 1:
             mu = n * candidates[:, 0]
-            scores = problem.loo_scores(targets, mu)
-            scores[[problem.clearance(m) < NEARLY_SINGULAR for m in mu]] = np.inf
+            clear = np.array([problem.clearance(m) >= NEARLY_SINGULAR for m in mu])
+            scores = np.full(mu.size, np.inf)
+            scores[clear] = problem.loo_scores(targets, mu[clear])
             best = best_candidate(candidates[:, 0], scores)
     elif len(candidates) > 1:
         best = best_candidate(candidates[:, 0], _fold_scores(gram, targets, candidates, regularizer, intercept))

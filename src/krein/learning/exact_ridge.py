@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import final
 
@@ -11,6 +12,7 @@ from scipy import linalg
 from scipy.linalg import LinAlgWarning
 
 from krein._core.errors import SingularSystemError
+from krein._core.threads import quiet_blas
 from krein.learning.dual import DualProblem, dual_problem, fold_scores
 from krein.learning.path import Regularizer
 from krein.learning.ridge_choice import best_candidate
@@ -19,6 +21,7 @@ from krein.learning.solve import NEARLY_SINGULAR, SINGULAR
 __all__ = ["ExactRidgeSolution", "fit_exact_ridge"]
 
 _GRID = np.geomspace(1e-13, 1e1, 29)  # λ in units of the mean absolute eigenvalue, two a decade, as for features
+_SMALL = 1024  # rows up to which BLAS works with one thread: more would gain little and wait for each other on a busy machine
 _RATIOS = (1e-2, 1.0, 1e2)  # of λ₋ to λ₊ for "two"
 
 
@@ -81,6 +84,13 @@ def fit_exact_ridge(
     >>> (K @ found.dual).ravel().round(6)
     array([ 1., -1.])
     """
+    with quiet_blas() if gram.shape[0] <= _SMALL else nullcontext():
+        return _fit(gram, targets, regularizer, candidates, intercept)
+
+
+def _fit(
+    gram: np.ndarray, targets: np.ndarray, regularizer: Regularizer, candidates: np.ndarray | None, intercept: bool
+) -> ExactRidgeSolution:
     if candidates is None:
         candidates = _default_candidates(gram, regularizer)
     n = gram.shape[0]
@@ -133,4 +143,4 @@ def _check_clearance(clearance: float, lam: float) -> None:
     if clearance < SINGULAR:
         raise SingularSystemError(f"the Kreĭn system is {text}")
     if clearance < NEARLY_SINGULAR:
-        warnings.warn(f"the Kreĭn system is nearly {text}", LinAlgWarning, stacklevel=3)
+        warnings.warn(f"the Kreĭn system is nearly {text}", LinAlgWarning, stacklevel=5)

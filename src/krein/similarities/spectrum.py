@@ -2,12 +2,14 @@ r"""Spectra with signs: the eigenvalues of a symmetric matrix that count, its si
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import final
 
 import numpy as np
 from scipy import linalg
 
+from krein._core.threads import quiet_blas
 from krein.similarities.symmetry import symmetric_part
 
 __all__ = ["SignedSpectrum", "compress_features", "significant", "signed_root", "signed_spectrum"]
@@ -15,6 +17,7 @@ __all__ = ["SignedSpectrum", "compress_features", "significant", "signed_root", 
 _TIED = (
     1e-9  # relative difference below which two eigenvalues are of one size: more than rounding, less than any meaning
 )
+_SMALL = 1024  # rows up to which LAPACK works with one thread: more would gain little and wait for each other on a busy machine
 _COLUMN_TOL = (
     1e-7  # of the largest singular value: smaller columns of features are rounding, whose squares are divided by
 )
@@ -96,7 +99,8 @@ def signed_spectrum(matrix: np.ndarray) -> SignedSpectrum:
     >>> signed_spectrum(np.array([[0.0, 2.0], [2.0, 0.0]])).values.round(12)
     array([ 2., -2.])
     """
-    values, vectors = linalg.eigh(np.asarray(matrix, dtype=np.float64), driver="evd", check_finite=False)
+    with quiet_blas() if matrix.shape[0] <= _SMALL else nullcontext():
+        values, vectors = linalg.eigh(np.asarray(matrix, dtype=np.float64), driver="evd", check_finite=False)
     order = _largest_first(values)
     return SignedSpectrum(values[order], _upright(vectors[:, order]))
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import warnings
-from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,6 @@ from krein.features.region import diameter, region_of
 
 __all__ = ["fit_map"]
 
-_WORTH_BLAS_THREADS = 256  # columns: smaller products gain nothing from a second thread
 _ROUNDING = 1e-9  # relative, by which rows may be farther apart than the radius given
 
 
@@ -62,9 +60,7 @@ def fit_map(recipe: FeatureRecipe, X: Any, rng: np.random.Generator) -> FittedMa
             stacklevel=5,  # the caller of an estimator's fit
         )
     draw_rng, wide_rng = rng.spawn(2)
-    small = recipe.n_components < _WORTH_BLAS_THREADS and not projects
-    threads: AbstractContextManager[None] = quiet_blas() if small else nullcontext()
-    with threads:
+    with quiet_blas():  # large products inside ask for more threads themselves
         drawn = draw_map(recipe, sample, region, recipe.n_components, draw_rng)
         if recipe.weights != "unbiased" and sample.holds_out:
             drawn, error = refit(recipe, sample, region, drawn, wide_rng)

@@ -8,16 +8,25 @@ import numpy as np
 import scipy.sparse as sp
 from scipy import linalg
 
-from krein.similarities.similarity import Similarity
+from krein._core.checks import one_of
+from krein._core.rows import as_rows
+from krein._core.threads import quiet_blas
+from krein.similarities.clusters import cluster_centers
+from krein.similarities.similarity import KernelSimilarity, Similarity
+from krein.similarities.spectrum import signed_root, signed_spectrum
 
 __all__ = ["LANDMARK_RULES", "krein_leverage_scores", "select_landmarks"]
 
-LANDMARK_RULES = ("leverage", "uniform", "kmeans")
+LANDMARK_RULES = ("auto", "leverage", "uniform", "kmeans")  # in the order in which errors list them
 
-_POOL = 2000  # rows with leverage scores: at least so many, and at least 8 per landmark
+_POOL = 2000  # rows with leverage scores: at least so many
+_POOL_PER_LANDMARK = 8  # and at least so many for each landmark
 _PIVOTS = 256  # rows that the scores are computed from: at least so many, and at least one per landmark
-_RIDGE = 10.0  # in units of the eigenvalue after the last one wanted; less favours outliers, at more error on the rest
-_KMEANS_ROWS = 20  # per centre
+_RIDGE = 10.0  # in units of the eigenvalue after the last one wanted; less favors outliers, at more error on the rest
+_EIGENVALUE_TOL = 1e-10  # of the largest: smaller eigenvalues of the pivots are noise, and so is the least ridge
+_LEAST_SCORE = 1e-300  # so that a row of score 0 has a logarithm
+_CLUSTER_ROWS = 20  # rows to cluster for each center
+_LEAST_CLUSTER_ROWS = 2000  # and at least so many
 
 
 def select_landmarks(similarity: Similarity, X: Any, count: int, rule: Any, rng: np.random.Generator) -> Any:
@@ -26,37 +35,40 @@ def select_landmarks(similarity: Similarity, X: Any, count: int, rule: Any, rng:
     Parameters
     ----------
     similarity : Similarity
-    X : placed training rows
+    X : array or CSR matrix
+        Placed training rows.
     count : int
         Landmarks wanted; at most as many as there are rows.
-    rule : {"leverage", "uniform", "kmeans"} or array
-        An array holds rows (or, for a precomputed similarity, indices of training objects).
+    rule : {"auto", "leverage", "uniform", "kmeans"} or array
+        An array holds rows (or, for a precomputed similarity, indices of training objects). ``"auto"`` is ``"kmeans"`` for a
+        kernel of this library on dense rows, else ``"leverage"``.
     rng : numpy.random.Generator
 
     Returns
     -------
-    landmarks : as ``similarity.block`` takes them
+    landmarks
+        As ``similarity.block`` takes them.
     """
     if not isinstance(rule, str):
         return _given(similarity, X, rule)
-    if rule not in LANDMARK_RULES:
-        known = ", ".join(map(repr, LANDMARK_RULES))
-        raise ValueError(f"landmarks must be one of {known}, or an array of rows, got {rule!r}")
+    one_of(rule, "landmarks", LANDMARK_RULES, otherwise=", or an array of rows")
+    if rule == "auto":
+        rule = "kmeans" if isinstance(similarity, KernelSimilarity) and not sp.issparse(X) else "leverage"
+    if rule == "kmeans" and not similarity.has_vectors:
+        raise ValueError("landmarks='kmeans' averages rows, which a precomputed kernel does not have; use 'leverage'")
     n = X.shape[0]
     count = min(count, n)
+    if count == n:
+        return similarity.landmarks(X, np.arange(n))
     if rule == "kmeans":
-        if not similarity.has_vectors:
-            raise ValueError(
-                "landmarks='kmeans' averages rows, which a precomputed kernel does not have; use 'leverage'"
-            )
-        return _centres(similarity, X, count, rng)
-    if rule == "uniform" or count == n:
+        return _centers(similarity, X, count, rng)
+    if rule == "uniform":
         return similarity.landmarks(X, np.sort(rng.choice(n, size=count, replace=False)))
-    pool = np.sort(rng.choice(n, size=min(n, max(_POOL, 8 * count)), replace=False))
+    pool = np.sort(rng.choice(n, size=min(n, max(_POOL, _POOL_PER_LANDMARK * count)), replace=False))
     scores = krein_leverage_scores(similarity, X, pool, count, rng)
     # The largest of log score + Gumbel noise are a sample without replacement, in proportion to the scores.
-    races = np.log(np.maximum(scores, 1e-300)) + rng.gumbel(size=pool.size)
-    return similarity.landmarks(X, np.sort(pool[np.argsort(-races)[:count]]))
+    races = np.log(np.maximum(scores, _LEAST_SCORE)) + rng.gumbel(size=pool.size)
+    return similarity.landmarks(X, np.sort(pool[np.argsort(-races, kind="stable")[:count]]))
 
 
 def krein_leverage_scores(
@@ -69,46 +81,66 @@ def krein_leverage_scores(
     :math:`|K|` has the absolute eigenvalues of K [1]_. It is replaced by its Nyström approximation from uniformly drawn
     pivots, and :math:`\lambda` is ten times the eigenvalue after the ``count``-th.
 
+    Parameters
+    ----------
+    similarity : Similarity
+    X : array or CSR matrix
+        Placed training rows.
+    pool : ndarray of int
+        The rows wanted.
+    count : int
+        Landmarks that will be drawn by the scores.
+    rng : numpy.random.Generator
+        Draws the pivots.
+
+    Returns
+    -------
+    ndarray of shape (len(pool),)
+        Between 0 and 1.
+
     References
     ----------
     .. [1] D. Oglic and T. Gärtner. "Scalable learning in reproducing kernel Kreĭn spaces". ICML, 2019.
     """
-    pivots = rng.choice(pool, size=min(pool.size, max(_PIVOTS, count)), replace=False)
+    pivots = np.sort(rng.choice(pool, size=min(pool.size, max(_PIVOTS, count)), replace=False))
     landmarks = similarity.landmarks(X, pivots)
-    values, vectors = linalg.eigh(similarity.square(landmarks, X[pivots]))
-    kept = np.abs(values) > 1e-10 * np.abs(values).max(initial=1e-300)
-    features = np.asarray(similarity.block(X[pool], landmarks), dtype=np.float64)
-    features = features @ (vectors[:, kept] / np.sqrt(np.abs(values[kept])))
-    spectrum, basis = linalg.eigh(features.T @ features)
-    spectrum = np.maximum(spectrum, 0.0)
-    ridge = _RIDGE * spectrum[::-1][min(count, spectrum.size - 1)] if spectrum.size else 0.0
-    ridge += 1e-10 * spectrum.max(initial=1e-300)
-    return ((features @ basis) ** 2 / (spectrum + ridge)).sum(axis=1)
+    square, block = similarity.square(X, landmarks), similarity.block(X[pool], landmarks)
+    with quiet_blas():
+        root, _, _ = signed_root(signed_spectrum(square), _EIGENVALUE_TOL)
+        if not root.shape[1]:
+            return np.zeros(pool.size)
+        features = np.asarray(block, dtype=np.float64) @ root
+        gram = features.T @ features
+        spectrum = np.maximum(linalg.eigvalsh(gram, check_finite=False)[::-1], 0.0)
+        ridge = _RIDGE * spectrum[min(count, spectrum.size - 1)] + _EIGENVALUE_TOL * spectrum[0]
+        gram[np.diag_indices_from(gram)] += ridge
+        factor = linalg.cholesky(gram, lower=True, overwrite_a=True, check_finite=False)
+        inside = linalg.solve_triangular(factor, features.T, lower=True, overwrite_b=True, check_finite=False)
+    return np.asarray(np.einsum("ij,ij->j", inside, inside))
 
 
-def _centres(similarity: Similarity, X: Any, count: int, rng: np.random.Generator) -> Any:
-    from sklearn.cluster import KMeans  # late: it takes longer to import than everything else here
-
+def _centers(similarity: Similarity, X: Any, count: int, rng: np.random.Generator) -> Any:
     n = X.shape[0]
-    picked = np.sort(rng.choice(n, size=min(n, max(2000, _KMEANS_ROWS * count)), replace=False))
-    seed = int(rng.integers(2**31))
-    centres = KMeans(n_clusters=count, n_init=1, max_iter=30, random_state=seed).fit(X[picked]).cluster_centers_
-    # A centre at the origin has no direction; on a sphere it is a sign of symmetric data, and a row serves as well.
-    zero = ~np.any(centres, axis=1)
-    if zero.any():
-        rows = X[picked[: int(zero.sum())]]
-        centres[zero] = rows.toarray() if sp.issparse(rows) else rows
-    return similarity.place(centres.astype(X.dtype))
+    size = min(n, max(_LEAST_CLUSTER_ROWS, _CLUSTER_ROWS * count))
+    picked = np.sort(rng.choice(n, size=size, replace=False))
+    centers = cluster_centers(X[picked], count, rng).astype(X.dtype)
+    # A center at the origin has no direction; on a sphere it is a sign of symmetric data, and a row serves as well.
+    zero = np.flatnonzero(~np.any(centers, axis=1))
+    if zero.size:
+        rows = X[picked[: zero.size]]
+        centers[zero] = rows.toarray() if sp.issparse(rows) else rows
+    return similarity.place(centers, "the centers")
 
 
 def _given(similarity: Similarity, X: Any, rule: Any) -> Any:
-    given = np.asarray(rule)
     if similarity.has_vectors:
-        if given.ndim != 2 or given.shape[1] != X.shape[1] or not given.shape[0]:
+        shape = rule.shape if sp.issparse(rule) else np.shape(rule)
+        if len(shape) != 2 or shape[1] != X.shape[1] or not shape[0]:
             raise ValueError(
-                f"landmarks must be rows like those of X, shape (n_landmarks, {X.shape[1]}), got shape {given.shape}"
+                f"landmarks must be rows like those of X, shape (n_landmarks, {X.shape[1]}), got shape {shape}"
             )
-        return similarity.place(given.astype(X.dtype))
+        return similarity.place(as_rows(rule, "landmarks").astype(X.dtype), "landmarks")
+    given = np.asarray(rule)
     if given.ndim != 1 or not given.size or not np.issubdtype(given.dtype, np.integer):
         raise ValueError(
             "landmarks of a precomputed kernel must be indices of training objects, a one-dimensional array of integers, got "

@@ -1,13 +1,18 @@
 """Exact references: formulas of the dual, the flipped machine, what happens to bad matrices."""
 
+from __future__ import annotations
+
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from scipy.linalg import LinAlgWarning
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from krein.estimators.learners.exact import ExactKreinRidge, ExactKreinSVC
-from krein.kernels import DeltaGaussian, Gaussian
+from krein.estimators.learners.ridge import KreinRidge
+from krein.estimators.maps.nystroem import KreinNystroem
+from krein.kernels import NTK, DeltaGaussian, Gaussian
 from krein.learning import SingularSystemError
 
 
@@ -96,6 +101,87 @@ def test_on_a_positive_kernel_it_is_an_ordinary_svc(rows):
     assert ours.n_negative_ == 0
 
 
+@pytest.mark.parametrize("lam", [1e-4, 1e-2])
+def test_with_default_kernels_it_is_the_reference_of_ridge_on_features(rows, lam):
+    """On features that give K exactly both solve one problem, so they differ by rounding over nλ only."""
+    X, y, _ = rows
+    X, X_new, y = X[:60], X[60:], y[:60]
+    features = KreinNystroem(n_components=60, landmarks=X, eigenvalue_tol=1e-13)
+    streamed = KreinRidge(features, lam=lam).fit(X, y)
+    exact = ExactKreinRidge(lam=lam).fit(X, y)
+    np.testing.assert_allclose(exact.predict(X_new), streamed.predict(X_new), rtol=0, atol=1e-8)
+    assert KreinRidge().fit(X, y).features_.kernel_ == exact.similarity_.kernel == DeltaGaussian()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_bilinear_form_in_single_precision_is_taken(rows, dtype):
+    """As Nyström takes it: its two halves differ by rounding in float32."""
+    X, y, labels = rows
+    rng = np.random.default_rng(1)
+    M = rng.normal(size=(3, 3)).astype(np.float32)
+
+    def bilinear(A, B):
+        return (A.astype(np.float32) @ (M + M.T) @ B.astype(np.float32).T).astype(dtype)
+
+    K = bilinear(X, X)
+    assert np.abs(K - K.T).max() > 1e-8 * np.abs(K).max()  # what used to be refused
+    KreinNystroem(bilinear, 10).fit(X)
+    by_callable = ExactKreinRidge(bilinear, lam=0.1).fit(X, y)
+    by_matrix = ExactKreinRidge("precomputed", lam=0.1).fit(K, y)
+    np.testing.assert_allclose(by_callable.predict(X), by_matrix.predict(K), atol=1e-5)
+    ExactKreinSVC(bilinear).fit(X, labels)
+    ExactKreinSVC("precomputed").fit(K, labels)
+
+
+def test_sparse_rows_give_what_dense_rows_give(rows):
+    X, y, labels = rows
+    X = np.where(np.abs(X) > 0.5, X, 0.0)
+    X[:, 2] += 1.0  # no row of zeros, which has no direction
+    for kernel in (DeltaGaussian(), NTK()):
+        for model, target in ((ExactKreinRidge(kernel, lam=0.1), y), (ExactKreinSVC(kernel), labels)):
+            dense = model.fit(X, target).predict(X)
+            np.testing.assert_allclose(model.fit(sp.csr_array(X), target).predict(sp.csr_array(X)), dense, atol=1e-9)
+
+
+def test_a_fitted_model_keeps_its_kernel_and_rows(rows):
+    X, y, _ = rows
+    model = ExactKreinRidge(NTK(), lam=0.1).fit(X, y)
+    np.testing.assert_allclose(np.linalg.norm(model.X_fit_, axis=1), 1.0)  # placed once, and never again
+    before = model.predict(X)
+    np.testing.assert_array_equal(model.set_params(kernel=Gaussian()).predict(X), before)
+
+
+def test_single_precision_rows_are_compared_in_double(rows):
+    X, y, _ = rows
+    single = X.astype(np.float32)
+    models = [ExactKreinRidge(lam=1e-6).fit(A, y) for A in (single, single.astype(np.float64))]
+    np.testing.assert_array_equal(models[0].predict(single), models[1].predict(single.astype(np.float64)))
+
+
+def test_what_was_loaded_must_fit_together(rows):
+    X, y, labels = rows
+    for model, target in (
+        (ExactKreinRidge(lam=0.1), y),
+        (ExactKreinRidge("precomputed", lam=0.1), y),
+        (ExactKreinSVC(), labels),
+    ):
+        data = DeltaGaussian()(X) if model.kernel == "precomputed" else X
+        model._check_loaded()
+        model.fit(data, target)._check_loaded()
+        for name, value in (
+            ("similarity_", None),
+            ("X_fit_", X[:, :2]),
+            ("n_features_in_", 7),
+            ("intercept_", np.ones(5)),
+            ("dual_coef_", np.ones((3, 4))),
+        ):
+            good = getattr(model, name)
+            setattr(model, name, value)
+            with pytest.raises(ValueError, match=r"must be a Similarity|do not fit|same|each pair"):
+                model._check_loaded()
+            setattr(model, name, good)
+
+
 def test_bad_matrices(rows):
     X, y, labels = rows
     K = DeltaGaussian()(X)
@@ -103,12 +189,18 @@ def test_bad_matrices(rows):
         ExactKreinRidge("precomputed").fit(K[:, :70], y)
     K = K.copy()
     K[3, 5] += 1.0
-    with pytest.raises(ValueError, match="not symmetric"):
+    with pytest.raises(ValueError, match=r"must be symmetric, but entries \(3, 5\)"):
         ExactKreinSVC("precomputed").fit(K, labels)
     with pytest.raises(ValueError, match="kernel must be"):
         ExactKreinRidge("rbf").fit(X, y)
     with pytest.raises(ValueError, match="C must be positive"):
         ExactKreinSVC(C=0.0).fit(X, labels)
+    with pytest.raises(TypeError, match="C must be a real number"):
+        ExactKreinSVC(C="auto").fit(X, labels)
+    with pytest.raises(ValueError, match="tol must be positive"):
+        ExactKreinSVC(tol=-1.0).fit(X, labels)
+    with pytest.raises(TypeError, match="fit_intercept must be True or False"):
+        ExactKreinRidge(fit_intercept="yes").fit(X, y)
 
 
 def test_singular_systems():

@@ -75,7 +75,7 @@ def test_full_rank_exact_features_give_the_exact_reference(rows, regularizer, la
     X, X_new, y = X[:60], X[60:90], y[:60]
     kernel = DeltaGaussian(0.3, 1.5)
     exact = ExactKreinRidge(kernel, regularizer=regularizer, lam=lam, fit_intercept=intercept).fit(X, y)
-    features = KreinNystroem(kernel=kernel, n_components=60, landmarks=X, tol=1e-13)
+    features = KreinNystroem(kernel=kernel, n_components=60, landmarks=X, eigenvalue_tol=1e-13)
     model = KreinRidge(features, regularizer=regularizer, lam=lam, fit_intercept=intercept).fit(X, y)
     np.testing.assert_allclose(model.predict(X_new), exact.predict(X_new), rtol=0, atol=1e-8)
 
@@ -198,7 +198,7 @@ def test_precomputed_similarities_through_nystroem(rows):
     X, y = rows
     kernel = DeltaGaussian(0.3, 1.5)
     K, K_new = kernel(X[:80]), kernel(X[80:120], X[:80])
-    features = KreinNystroem(kernel="precomputed", n_components=80, landmarks=np.arange(80), tol=1e-13)
+    features = KreinNystroem(kernel="precomputed", n_components=80, landmarks=np.arange(80), eigenvalue_tol=1e-13)
     model = KreinRidge(features, lam=1e-3).fit(K, y[:80])
     exact = ExactKreinRidge("precomputed", lam=1e-3).fit(K, y[:80])
     np.testing.assert_allclose(model.predict(K_new), exact.predict(K_new), rtol=0, atol=1e-8)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy import linalg
 from sklearn.kernel_approximation import Nystroem
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
+from threadpoolctl import threadpool_limits
 
-from krein.estimators.maps.nystroem import KreinNystroem, compress_features, signed_root, sorted_eigh
+from krein.estimators.maps.nystroem import KreinNystroem
 from krein.kernels import DeltaGaussian, Gaussian, Sigmoid
-from krein.similarities.landmarks import krein_leverage_scores
-from krein.similarities.similarity import KernelSimilarity
 
 K = DeltaGaussian(1.0, 10.0)
 
@@ -30,7 +31,7 @@ def relative(A: np.ndarray, B: np.ndarray) -> float:
 def test_landmark_block_is_recovered():
     """With all rows as landmarks the approximation is the matrix itself, up to what the truncation drops."""
     X = rows(60)
-    f = KreinNystroem(kernel=K, n_components=60, landmarks="uniform", tol=1e-12, random_state=0).fit(X)
+    f = KreinNystroem(kernel=K, n_components=60, landmarks="uniform", eigenvalue_tol=1e-12, random_state=0).fit(X)
     assert relative(f.approximate(X), K(X)) < 1e-9
     assert {1.0, -1.0} == set(f.signature_)
 
@@ -55,7 +56,7 @@ def test_agrees_with_scikit_learn_on_a_positive_kernel():
     X, k = rows(100), Gaussian(1.5)
     theirs = Nystroem(kernel="rbf", gamma=1 / (2 * 1.5**2), n_components=20, random_state=0).fit(X)
     Z = theirs.transform(X)
-    ours = KreinNystroem(kernel=k, n_components=20, landmarks=X[theirs.component_indices_], tol=0.0).fit(X)
+    ours = KreinNystroem(kernel=k, n_components=20, landmarks=X[theirs.component_indices_], eigenvalue_tol=0.0).fit(X)
     np.testing.assert_allclose(ours.approximate(X), Z @ Z.T, atol=1e-6)
     np.testing.assert_array_equal(ours.signature_, 1.0)
 
@@ -63,7 +64,7 @@ def test_agrees_with_scikit_learn_on_a_positive_kernel():
 @pytest.mark.parametrize("landmarks", ["leverage", "uniform"])
 def test_kernel_callable_and_precomputed_are_the_same(landmarks):
     X, Y = rows(120), rows(30, seed=1)
-    settings = {"n_components": 40, "landmarks": landmarks, "tol": 1e-8, "random_state": 0}
+    settings = {"n_components": 40, "landmarks": landmarks, "eigenvalue_tol": 1e-8, "random_state": 0}
     by_kernel = KreinNystroem(kernel=K, **settings).fit(X)
     by_callable = KreinNystroem(kernel=lambda A, B: K(A, B), **settings).fit(X)
     by_matrix = KreinNystroem(kernel="precomputed", **settings).fit(K(X))
@@ -73,7 +74,7 @@ def test_kernel_callable_and_precomputed_are_the_same(landmarks):
     np.testing.assert_array_equal(X[by_matrix.landmarks_], by_kernel.landmarks_)
 
 
-@pytest.mark.parametrize("landmarks", ["leverage", "uniform", "kmeans"])
+@pytest.mark.parametrize("landmarks", ["auto", "leverage", "uniform", "kmeans"])
 @pytest.mark.parametrize("oversampling", [1, 4])
 def test_every_rule_approximates_unseen_rows(landmarks, oversampling):
     X, Y = rows(600), rows(100, seed=1)
@@ -100,46 +101,69 @@ def test_truncation_is_what_keeps_an_indefinite_approximation_bounded():
     """A landmark block with a tiny eigenvalue that the matrix itself does not have."""
     gram = np.array([[1.0, 1.0, 0.0], [1.0, 1.0 + 1e-13, 1.0], [0.0, 1.0, -1.0]])
     settings = {"kernel": "precomputed", "n_components": 2, "landmarks": np.array([0, 1])}
-    wild = KreinNystroem(**settings, tol=0.0).fit(gram).approximate(gram)
-    tame = KreinNystroem(**settings, tol=1e-8).fit(gram).approximate(gram)
+    wild = KreinNystroem(**settings, eigenvalue_tol=0.0).fit(gram).approximate(gram)
+    tame = KreinNystroem(**settings, eigenvalue_tol=1e-8).fit(gram).approximate(gram)
     assert np.abs(wild).max() > 1e6
     assert np.abs(tame).max() < 2.0
 
 
-def test_signed_root_and_compression_on_arrays():
-    A = np.random.default_rng(0).normal(size=(9, 9))
-    A = A + A.T
-    root, signature, values = signed_root(*sorted_eigh(A), 0.0)
-    assert (np.diff(np.abs(values)) <= 1e-12).all()
-    np.testing.assert_allclose((A @ root * signature) @ (A @ root).T, A, atol=1e-10)
-    features = A @ root
-    turn, signs = compress_features(features, signature, 4)
-    best = np.argsort(-np.abs(linalg.eigvalsh(A)))[:4]
-    vectors = linalg.eigh(A)[1][:, best]
-    expected = (vectors * linalg.eigvalsh(A)[best]) @ vectors.T
-    short = features @ turn
-    np.testing.assert_allclose((short * signs) @ short.T, expected, atol=1e-9)
-
-
-def test_leverage_scores_are_those_of_the_absolute_matrix():
-    """With every row a pivot they are exact."""
-    X = rows(80)
-    similarity, everyone = KernelSimilarity(K), np.arange(80)
-    scores = krein_leverage_scores(similarity, X, everyone, 10, np.random.default_rng(0))
-    values, vectors = linalg.eigh(K(X))
-    ridge = 10.0 * np.sort(np.abs(values))[::-1][10]
-    exact = (vectors**2) @ (np.abs(values) / (np.abs(values) + ridge))
-    np.testing.assert_allclose(scores, exact, rtol=0.02, atol=1e-4)
-
-
-def test_fewer_rows_than_columns_leaves_zero_columns_and_says_so():
+def test_fewer_rows_than_the_default_width_is_nothing_to_warn_of():
     X = rows(7)
-    f = KreinNystroem(kernel=K, n_components=12)
-    with pytest.warns(UserWarning, match="n_components=12 is more than the 7 training rows"):
+    f = KreinNystroem(kernel=K)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
         Z = f.fit_transform(X)
-    assert Z.shape == (7, 12)
+    assert Z.shape == (7, 512)
+    assert f.rank_ == 7
     assert not Z[:, f.rank_ :].any()
     assert relative(f.approximate(X), K(X)) < 1e-5
+
+
+def test_kernel_and_width_by_position():
+    f = KreinNystroem(K, 30)
+    assert (f.kernel, f.n_components) == (K, 30)
+    assert KreinNystroem().fit(rows(20)).kernel_ == DeltaGaussian()
+
+
+@pytest.mark.parametrize("landmarks", ["kmeans", "leverage"])
+def test_the_number_of_threads_does_not_change_a_bit(landmarks):
+    """Clusters found with sums in another order would be other clusters, and other features altogether."""
+    X = rows(3000, dim=6)
+    Z = []
+    for threads in (1, 2):
+        with threadpool_limits(threads):
+            Z.append(KreinNystroem(K, 150, landmarks=landmarks, random_state=0).fit_transform(X))
+    np.testing.assert_array_equal(*Z)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_bilinear_form_in_single_precision_is_symmetric_enough(dtype):
+    """Its two halves differ by rounding, more than a millionth of the largest value where there are many columns."""
+    M = rows(300, dim=300, seed=1).astype(np.float32)
+    X = rows(60, dim=300)
+
+    def bilinear(A, B):
+        return (A.astype(np.float32) @ (M + M.T) @ B.astype(np.float32).T).astype(dtype)
+
+    f = KreinNystroem(bilinear, 60, landmarks="uniform").fit(X)
+    assert relative(f.approximate(X), bilinear(X, X)) < 1e-3
+
+
+@pytest.mark.parametrize("kernel", [K, "precomputed"])
+def test_what_was_loaded_must_fit_together(kernel):
+    X = K(rows(30)) if kernel == "precomputed" else rows(30)
+    f = KreinNystroem(kernel, 10, random_state=0)
+    f._check_loaded()
+    f.fit(X)._check_loaded()
+    for name, value, message in (
+        ("signature_", np.zeros(10), "signature_"),
+        ("n_features_in_", 2, "landmarks do not fit"),
+        ("kernel_", Gaussian(3.0), "another kernel"),
+    ):
+        broken = KreinNystroem(kernel, 10, random_state=0).fit(X)
+        setattr(broken, name, value)
+        with pytest.raises(ValueError, match=message):
+            broken._check_loaded()
 
 
 def test_single_precision_is_accurate():
@@ -163,15 +187,15 @@ def test_precomputed_in_a_pipeline():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"landmarks": "random"}, "landmarks must be one of 'leverage', 'uniform', 'kmeans'"),
+        ({"landmarks": "random"}, "landmarks must be one of 'auto', 'leverage', 'uniform', 'kmeans'"),
         ({"landmarks": np.ones((3, 2))}, r"shape \(n_landmarks, 3\), got shape \(3, 2\)"),
         ({"kernel": "rbf"}, "a callable or 'precomputed', got 'rbf'"),
         ({"kernel": lambda A, B: np.ones(3)}, "must return one value per pair"),
         ({"kernel": lambda A, B: np.full((len(A), len(B)), np.nan)}, "returned NaN"),
         ({"kernel": lambda A, B: A[:, :1] - B[:, :1].T}, r"must be symmetric.*\(K \+ K.T\) / 2"),
         ({"oversampling": 0}, "oversampling must be at least 1"),
-        ({"tol": -1.0}, "tol must be 'auto' or a number"),
-        ({"tol": "small"}, "tol must be 'auto'"),
+        ({"eigenvalue_tol": -1.0}, "eigenvalue_tol must be 'auto' or a number"),
+        ({"eigenvalue_tol": "small"}, "eigenvalue_tol must be one of 'auto' or a number"),
     ],
 )
 def test_absurd_parameters_are_named(parameters, message):

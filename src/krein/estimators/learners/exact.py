@@ -2,30 +2,29 @@ r"""Exact learners on the whole kernel matrix: references for the feature maps, 
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Self, final
 
 import numpy as np
-from scipy import linalg
-from scipy.linalg import LinAlgWarning
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.svm import SVC
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from krein._core.checks import positive_real, truth_value
 from krein._core.threads import quiet_blas
+from krein.estimators.frozen_params import FrozenParamsMixin
 from krein.files.models import SavableMixin
-from krein.learning import SingularSystemError
-from krein.learning.dual import dual_problem, fold_scores
-from krein.learning.ridge_choice import best_candidate, check_lam
-from krein.learning.solve import NEARLY_SINGULAR, SINGULAR
-from krein.similarities.kernel_input import cross_gram, train_gram
+from krein.learning.exact_ridge import fit_exact_ridge
+from krein.learning.ridge_choice import check_lam
+from krein.similarities import KernelSimilarity, Similarity, as_similarity, signed_spectrum
 
 __all__ = ["ExactKreinRidge", "ExactKreinSVC"]
 
+_CACHE = 500  # megabytes that LibSVM may keep of the kernel matrix
+
 
 @final
-class ExactKreinRidge(SavableMixin, RegressorMixin, BaseEstimator):
+class ExactKreinRidge(SavableMixin, RegressorMixin, FrozenParamsMixin):
     r"""Kreĭn ridge regression on the exact kernel matrix, in the dual.
 
     .. math:: f(x) = k(x)^\top (K + n\lambda I)^{-1} (y - b) + b \qquad (\text{"krein"})
@@ -34,9 +33,9 @@ class ExactKreinRidge(SavableMixin, RegressorMixin, BaseEstimator):
     ----------
     kernel : Kernel, callable, "precomputed" or None, default=None
         A kernel of `krein.kernels`, a function ``(X, Y) -> matrix``, or ``"precomputed"`` similarities of rows with the
-        training rows; symmetric, of any signs. None means ``Multiquadric()``.
+        training rows; symmetric, of any signs. None means ``DeltaGaussian()``, as in every map.
     regularizer : {"hilbert", "two", "krein"}, default="hilbert"
-        ``"hilbert"`` regularises with :math:`|K|`, ``"two"`` with its two parts apart, ``"krein"`` with K itself.
+        ``"hilbert"`` regularizes with :math:`|K|`, ``"two"`` with its two parts apart, ``"krein"`` with K itself.
     lam : "auto", float or sequence, default="auto"
         As in `KreinRidge`; several are compared by leave-one-out for ``"krein"`` and by five-fold cross-validation for
         the others, because :math:`|K|` of all rows has seen the row that is left out.
@@ -48,6 +47,10 @@ class ExactKreinRidge(SavableMixin, RegressorMixin, BaseEstimator):
         Coefficients of the kernel's columns.
     intercept_ : float or ndarray
     lam_ : float or pair
+    similarity_ : Similarity
+        The kernel in the form in which rows are compared.
+    X_fit_ : array or CSR matrix of shape (n_samples, n_features), or None for ``"precomputed"``
+        Training rows, of unit length where the kernel lives on a sphere.
 
     Notes
     -----
@@ -84,50 +87,22 @@ class ExactKreinRidge(SavableMixin, RegressorMixin, BaseEstimator):
         -------
         self
         """
-        X, y = validate_data(self, X, y, dtype=np.float64, multi_output=True, y_numeric=True)
+        similarity = as_similarity(self.kernel)
+        X, y = validate_data(self, X, y, **_rows_for(similarity), multi_output=True, y_numeric=True)
         candidates = check_lam(self.lam, self.regularizer, "loo")
-        gram = train_gram(self.kernel, X)
-        n = gram.shape[0]
-        targets = np.asarray(y, dtype=np.float64).reshape(n, -1)
-        if candidates is None:
-            # the trace of |K|, since that of K may vanish
-            scale = float(np.abs(linalg.eigvalsh(gram, check_finite=False)).mean()) or 1.0
-            grid = np.geomspace(1e-13, 1e1, 29) * scale
-            ratios = (1e-2, 1.0, 1e2) if self.regularizer == "two" else (1.0,)
-            candidates = np.concatenate([np.stack([grid, r * grid], axis=1) for r in ratios])
-        scores = np.full(len(candidates), np.inf)
-        best, best_problem = 0, None
-        all_ratios = (candidates[:, 1] / candidates[:, 0]).round(12)
-        for ratio in np.unique(all_ratios):
-            problem = dual_problem(gram, self.regularizer, float(ratio), centring=self.fit_intercept)  # type: ignore[arg-type]
-            rows = np.flatnonzero(all_ratios == ratio)
-            mu = n * candidates[rows, 0]
-            if len(candidates) > 1:
-                scores[rows] = (
-                    problem.loo_scores(targets, mu)
-                    if self.regularizer == "krein"
-                    else fold_scores(
-                        gram,
-                        targets,
-                        candidates[rows, 0],
-                        self.regularizer,  # type: ignore[arg-type]
-                        float(ratio),
-                        centring=self.fit_intercept,
-                    )
-                )
-                scores[rows[[problem.clearance(m) < NEARLY_SINGULAR for m in mu]]] = np.inf
-            best = best_candidate(candidates[:, 0], scores)
-            best_problem = problem if best in rows else best_problem
-        assert best_problem is not None
-        plus, minus = (float(v) for v in candidates[best])
-        if self.regularizer == "krein":
-            _check_clearance(best_problem.clearance(n * plus), plus)
-        dual = best_problem.coefficients(targets, n * plus)
-        offset = (targets - gram @ dual).mean(axis=0) if self.fit_intercept else np.zeros(targets.shape[1])
-        self.X_fit_ = None if isinstance(self.kernel, str) else X
-        self.lam_ = (plus, minus) if self.regularizer == "two" else plus
-        self.dual_coef_ = dual[:, 0] if y.ndim == 1 else dual
-        self.intercept_ = float(offset[0]) if y.ndim == 1 else offset
+        intercept = truth_value(self.fit_intercept, "fit_intercept")
+        rows, gram = _train(similarity, X)
+        found = fit_exact_ridge(
+            gram,
+            np.asarray(y, dtype=np.float64).reshape(gram.shape[0], -1),
+            regularizer=self.regularizer,  # type: ignore[arg-type]  # check_lam has seen that it is one
+            candidates=candidates,
+            intercept=intercept,
+        )
+        self.similarity_, self.X_fit_ = similarity, rows
+        self.lam_ = found.lam if self.regularizer == "two" else found.lam[0]
+        self.dual_coef_ = found.dual[:, 0] if y.ndim == 1 else found.dual
+        self.intercept_ = float(found.offset[0]) if y.ndim == 1 else found.offset
         return self
 
     def predict(self, X: Any) -> np.ndarray:
@@ -136,26 +111,40 @@ class ExactKreinRidge(SavableMixin, RegressorMixin, BaseEstimator):
         Parameters
         ----------
         X : array of shape (n_samples, n_features), or (n_samples, n_samples_fit) for ``"precomputed"``
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_targets)
         """
         check_is_fitted(self, "dual_coef_")
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        return cross_gram(self.kernel, X, self.X_fit_) @ self.dual_coef_ + self.intercept_
+        X = validate_data(self, X, **_rows_for(self.similarity_), reset=False)
+        return np.asarray(_similarities(self.similarity_, X, self.X_fit_) @ self.dual_coef_ + self.intercept_)
+
+    def _check_loaded(self) -> None:
+        if hasattr(self, "dual_coef_"):
+            _check_rows(self, self.dual_coef_.shape[0])
+            if np.shape(self.intercept_) != self.dual_coef_.shape[1:]:
+                raise ValueError("intercept_ and dual_coef_ are not of the same targets")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = isinstance(self.kernel, str)
+        tags.input_tags.sparse = True
         tags.target_tags.multi_output = True
+        tags.regressor_tags.poor_score = (
+            self.kernel is None
+        )  # a kernel of unit length scale fits data of that scale only
         return tags
 
 
 @final
-class ExactKreinSVC(SavableMixin, ClassifierMixin, BaseEstimator):
+class ExactKreinSVC(SavableMixin, ClassifierMixin, FrozenParamsMixin):
     r"""Support vector machine in a Kreĭn space, on the exact kernel matrix.
 
     .. math:: K = U \Lambda U^\top, \qquad \tilde\alpha = \mathrm{SVM}(U |\Lambda| U^\top), \qquad
               \alpha = U\, \mathrm{sign}(\Lambda)\, U^\top \tilde\alpha
 
-    The stabilised problem of Loosli et al. [1]_: the SVM is solved on the flipped matrix, which is positive, and its
+    The stabilized problem of Loosli et al. [1]_: the SVM is solved on the flipped matrix, which is positive, and its
     solution is carried back, so that new rows are judged by the given kernel and nothing about them is flipped or clipped.
 
     Parameters
@@ -173,7 +162,16 @@ class ExactKreinSVC(SavableMixin, ClassifierMixin, BaseEstimator):
     carry_ : ndarray of shape (n_samples, n_support)
         From similarities with the training rows to those the machine works with.
     n_negative_ : int
-        Number of negative eigenvalues of the kernel matrix.
+        Number of negative eigenvalues of the kernel matrix, beyond rounding.
+    similarity_ : Similarity
+    X_fit_ : array or CSR matrix of shape (n_samples, n_features), or None for ``"precomputed"``
+        As in `ExactKreinRidge`.
+    support_ : ndarray of shape (n_support,)
+        Numbers of the support vectors among the training rows, grouped by class.
+    n_support_ : ndarray of shape (n_classes,)
+    dual_coef_ : ndarray of shape (n_classes - 1, n_support)
+    intercept_ : ndarray of shape (n_classes * (n_classes - 1) / 2,)
+        As in scikit-learn's `SVC`.
 
     Notes
     -----
@@ -211,22 +209,19 @@ class ExactKreinSVC(SavableMixin, ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        X, y = validate_data(self, X, y, dtype=np.float64)
+        C, tol = positive_real(self.C, "C"), positive_real(self.tol, "tol")
+        similarity = as_similarity(self.kernel)
+        X, y = validate_data(self, X, y, **_rows_for(similarity))
         check_classification_targets(y)
-        if not self.C > 0:
-            raise ValueError(f"C must be positive, got {self.C!r}")
         if np.unique(y).size < 2:
             raise ValueError(f"y must contain at least 2 classes, got only one class: {np.unique(y).tolist()}")
-        gram = train_gram(self.kernel, X)
-        values, vectors = linalg.eigh(gram, driver="evd", check_finite=False)
-        flipped = (vectors * np.abs(values)) @ vectors.T
-        machine = SVC(C=self.C, kernel="precomputed", tol=self.tol, cache_size=500)
-        machine.fit(0.5 * (flipped + flipped.T), y)
-        carry = (vectors * np.where(values < 0.0, -1.0, 1.0)) @ vectors[machine.support_].T
+        rows, gram = _train(similarity, X)
+        spectrum = signed_spectrum(gram)
+        machine = SVC(C=C, kernel="precomputed", tol=tol, cache_size=_CACHE).fit(spectrum.flipped(), y)
+        self.similarity_, self.X_fit_ = similarity, rows
         self.classes_ = machine.classes_
-        self.n_negative_ = int(np.count_nonzero(values < -np.finfo(float).eps * gram.shape[0] * np.abs(values).max()))
-        self.carry_ = np.ascontiguousarray(carry)
-        self.X_fit_ = None if isinstance(self.kernel, str) else X
+        self.n_negative_ = spectrum.n_negative
+        self.carry_ = np.ascontiguousarray(spectrum.flip_of(machine.support_))
         # LibSVM's own form of the solution: pairs of classes in order, support vectors grouped by class
         self.support_ = machine.support_
         self.n_support_ = machine.n_support_
@@ -235,15 +230,19 @@ class ExactKreinSVC(SavableMixin, ClassifierMixin, BaseEstimator):
         return self
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Signed margins: shape (n_samples,) for two classes, else (n_samples, n_classes), votes with ties broken by margin.
+        """Signed margins, or votes of pairs of classes with ties broken by margin.
 
         Parameters
         ----------
         X : array of shape (n_samples, n_features), or (n_samples, n_samples_fit) for ``"precomputed"``
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) for two classes, else (n_samples, n_classes)
         """
         pairs = self._pair_margins(X)
         if self.classes_.size == 2:
-            return pairs[:, 0]
+            return np.asarray(pairs[:, 0])
         votes = np.zeros((pairs.shape[0], self.classes_.size))
         margins = np.zeros_like(votes)
         for column, (i, j) in enumerate(_pairs(self.classes_.size)):
@@ -260,28 +259,42 @@ class ExactKreinSVC(SavableMixin, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array of shape (n_samples, n_features), or (n_samples, n_samples_fit) for ``"precomputed"``
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
         """
         decision = self.decision_function(X)
         chosen = (decision > 0).astype(int) if decision.ndim == 1 else decision.argmax(axis=1)
-        return self.classes_[chosen]
+        return np.asarray(self.classes_[chosen])
 
     def _pair_margins(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "dual_coef_")
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        similar = cross_gram(self.kernel, X, self.X_fit_) @ self.carry_
+        X = validate_data(self, X, **_rows_for(self.similarity_), reset=False)
+        similar = _similarities(self.similarity_, X, self.X_fit_) @ self.carry_
         if self.classes_.size == 2:
-            return similar @ self.dual_coef_.T + self.intercept_
+            return np.asarray(similar @ self.dual_coef_.T + self.intercept_)
         ends = np.concatenate([[0], np.cumsum(self.n_support_)])
         margins = np.empty((X.shape[0], self.intercept_.size))
         for column, (i, j) in enumerate(_pairs(self.classes_.size)):
             a, b = slice(ends[i], ends[i + 1]), slice(ends[j], ends[j + 1])
             # the coefficients of class i against j stand in row j - 1, those of j against i in row i
             margins[:, column] = similar[:, a] @ self.dual_coef_[j - 1, a] + similar[:, b] @ self.dual_coef_[i, b]
-        return margins + self.intercept_
+        return np.asarray(margins + self.intercept_)
+
+    def _check_loaded(self) -> None:
+        if hasattr(self, "dual_coef_"):
+            _check_rows(self, self.carry_.shape[0])
+            classes, supports = self.classes_.size, self.carry_.shape[1]
+            if self.dual_coef_.shape != (classes - 1, supports) or int(self.n_support_.sum()) != supports:
+                raise ValueError("dual_coef_, n_support_ and carry_ are not of the same support vectors")
+            if self.intercept_.size != classes * (classes - 1) // 2:
+                raise ValueError("intercept_ does not have one entry for each pair of classes_")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = isinstance(self.kernel, str)
+        tags.input_tags.sparse = True
         return tags
 
 
@@ -289,12 +302,30 @@ def _pairs(n_classes: int) -> list[tuple[int, int]]:
     return [(i, j) for i in range(n_classes) for j in range(i + 1, n_classes)]
 
 
-def _check_clearance(clearance: float, lam: float) -> None:
-    text = (
-        f"singular at lam={lam:.6g}: an eigenvalue of the kernel matrix equals -n*lam to a relative {clearance:.1e}; use "
-        "another lam or regularizer='hilbert'"
-    )
-    if clearance < SINGULAR:
-        raise SingularSystemError(f"the Kreĭn system is {text}")
-    if clearance < NEARLY_SINGULAR:
-        warnings.warn(f"the Kreĭn system is nearly {text}", LinAlgWarning, stacklevel=2)
+def _rows_for(similarity: Similarity) -> dict[str, Any]:
+    """How scikit-learn is to check rows: kernels of ours are evaluated in double precision, others see what they were given."""
+    dtype = np.float64 if isinstance(similarity, KernelSimilarity) else [np.float64, np.float32]
+    return {"dtype": dtype, "accept_sparse": "csr"}
+
+
+def _train(similarity: Similarity, X: Any) -> tuple[Any, np.ndarray]:
+    """The training rows as `_similarities` wants them, and the symmetric matrix of their similarities."""
+    placed = similarity.place(X)
+    similarity.check_training(placed)
+    rows = similarity.landmarks(placed)
+    return rows, np.asarray(similarity.square(placed, rows), dtype=np.float64)
+
+
+def _similarities(similarity: Similarity, X: Any, rows: Any) -> np.ndarray:
+    """Similarities of new rows (first axis) with the training rows."""
+    return np.asarray(similarity.block(similarity.place(X), rows), dtype=np.float64)
+
+
+def _check_rows(model: Any, n_samples: int) -> None:
+    """Whether a model's similarity, training rows and coefficients fit each other."""
+    if not isinstance(model.similarity_, Similarity):
+        raise ValueError(f"similarity_ must be a Similarity, got {model.similarity_!r}")
+    expected = (n_samples, model.n_features_in_) if model.similarity_.has_vectors else None
+    found = None if model.X_fit_ is None else model.X_fit_.shape
+    if found != expected or (expected is None and model.n_features_in_ != n_samples):
+        raise ValueError(f"coefficients of {n_samples} rows do not fit training rows of shape {found}")

@@ -1,0 +1,144 @@
+"""Kreĭn ridge on the whole kernel matrix: the choice of λ, and the solution there."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+from scipy import linalg
+from scipy.linalg import LinAlgWarning
+
+from krein._core.errors import SingularSystemError
+from krein._core.threads import blas_threads, quiet_blas
+from krein.learning.dual import DualProblem, dual_problem, fold_scores
+from krein.learning.path import Regularizer
+from krein.learning.ridge_choice import best_candidate
+from krein.learning.solve import NEARLY_SINGULAR, SINGULAR
+
+__all__ = ["ExactRidgeSolution", "fit_exact_ridge"]
+
+_GRID = np.geomspace(1e-13, 1e1, 29)  # λ in units of the mean absolute eigenvalue, two a decade, as for features
+_RATIOS = (1e-2, 1.0, 1e2)  # of λ₋ to λ₊ for "two"
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ExactRidgeSolution:
+    """Coefficients of the kernel's columns, and how λ was found.
+
+    Parameters
+    ----------
+    dual : ndarray of shape (n_samples, n_targets)
+    offset : ndarray of shape (n_targets,)
+    lam : pair of float
+        λ₊ and λ₋.
+    """
+
+    dual: np.ndarray
+    offset: np.ndarray
+    lam: tuple[float, float]
+
+
+def fit_exact_ridge(
+    gram: np.ndarray,
+    targets: np.ndarray,
+    *,
+    regularizer: Regularizer,
+    candidates: np.ndarray | None = None,
+    intercept: bool = True,
+) -> ExactRidgeSolution:
+    r"""Choose among candidates and solve on all rows.
+
+    Candidates are compared by leave-one-out for ``"krein"`` and by five-fold cross-validation for the others, because
+    :math:`|K|` of all rows has seen the row that is left out.
+
+    Parameters
+    ----------
+    gram : ndarray of shape (n_samples, n_samples)
+        Symmetric, of any signs.
+    targets : ndarray of shape (n_samples, n_targets)
+    regularizer : {"hilbert", "two", "krein"}
+    candidates : ndarray of shape (n_candidates, 2), default=None
+        Pairs of λ₊ and λ₋. None means a grid from :math:`10^{-13}` to 10 times the mean absolute eigenvalue.
+    intercept : bool, default=True
+
+    Returns
+    -------
+    ExactRidgeSolution
+
+    Raises
+    ------
+    SingularSystemError
+        If the system of ``"krein"`` is singular at the λ taken.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> K = np.array([[1.0, 2.0], [2.0, 1.0]])   # eigenvalues 3 and -1
+    >>> one = np.array([[1e-9, 1e-9]])
+    >>> found = fit_exact_ridge(K, np.array([[1.0], [-1.0]]), regularizer="hilbert", candidates=one, intercept=False)
+    >>> (K @ found.dual).ravel().round(6)
+    array([ 1., -1.])
+    """
+    with quiet_blas(), blas_threads(float(gram.shape[0]) ** 3):
+        return _fit(gram, targets, regularizer, candidates, intercept)
+
+
+def _fit(
+    gram: np.ndarray, targets: np.ndarray, regularizer: Regularizer, candidates: np.ndarray | None, intercept: bool
+) -> ExactRidgeSolution:
+    if candidates is None:
+        candidates = _default_candidates(gram, regularizer)
+    n = gram.shape[0]
+    problem: DualProblem | None = None
+    best = 0
+    if regularizer == "krein":
+        problem = dual_problem(gram, regularizer, centring=intercept)
+        if len(candidates) > 1:
+            mu = n * candidates[:, 0]
+            clear = np.array([problem.clearance(m) >= NEARLY_SINGULAR for m in mu])
+            scores = np.full(mu.size, np.inf)
+            scores[clear] = problem.loo_scores(targets, mu[clear])
+            best = best_candidate(candidates[:, 0], scores)
+    elif len(candidates) > 1:
+        best = best_candidate(candidates[:, 0], _fold_scores(gram, targets, candidates, regularizer, intercept))
+    plus, minus = (float(v) for v in candidates[best])
+    if problem is None:
+        problem = dual_problem(gram, regularizer, minus / plus, centring=intercept)
+    else:
+        _check_clearance(problem.clearance(n * plus), plus)
+    dual = problem.coefficients(targets, n * plus)
+    offset = (targets - gram @ dual).mean(axis=0) if intercept else np.zeros(targets.shape[1])
+    return ExactRidgeSolution(dual, offset, (plus, minus))
+
+
+def _default_candidates(gram: np.ndarray, regularizer: Regularizer) -> np.ndarray:
+    # the trace of |K|, since that of K may vanish
+    scale = float(np.abs(linalg.eigvalsh(gram, check_finite=False)).mean()) or 1.0
+    ratios = _RATIOS if regularizer == "two" else (1.0,)
+    return np.concatenate([np.stack([scale * _GRID, ratio * scale * _GRID], axis=1) for ratio in ratios])
+
+
+def _fold_scores(
+    gram: np.ndarray, targets: np.ndarray, candidates: np.ndarray, regularizer: Regularizer, intercept: bool
+) -> np.ndarray:
+    """Scores of all candidates; those of one ratio share their decompositions."""
+    scores = np.full(len(candidates), np.inf)
+    ratios = (candidates[:, 1] / candidates[:, 0]).round(12)
+    for ratio in np.unique(ratios):
+        rows = np.flatnonzero(ratios == ratio)
+        scores[rows] = fold_scores(gram, targets, candidates[rows, 0], regularizer, float(ratio), centring=intercept)
+    return scores
+
+
+def _check_clearance(clearance: float, lam: float) -> None:
+    text = (
+        f"singular at lam={lam:.6g}: an eigenvalue of the kernel matrix equals -n*lam to a relative {clearance:.1e}; use "
+        "another lam or regularizer='hilbert'"
+    )
+    if clearance < SINGULAR:
+        raise SingularSystemError(f"the Kreĭn system is {text}")
+    if clearance < NEARLY_SINGULAR:
+        warnings.warn(f"the Kreĭn system is nearly {text}", LinAlgWarning, stacklevel=5)

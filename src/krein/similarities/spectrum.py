@@ -1,0 +1,201 @@
+r"""Spectra with signs: the eigenvalues of a symmetric matrix that count, its signed root, and its flipped self."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+from scipy import linalg
+
+from krein._core.threads import blas_threads, quiet_blas
+from krein.similarities.symmetry import symmetric_part
+
+__all__ = ["SignedSpectrum", "compress_features", "significant", "signed_root", "signed_spectrum"]
+
+_TIED = (
+    1e-9  # relative difference below which two eigenvalues are of one size: more than rounding, less than any meaning
+)
+_COLUMN_TOL = (
+    1e-7  # of the largest singular value: smaller columns of features are rounding, whose squares are divided by
+)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class SignedSpectrum:
+    r"""Eigenvalues and eigenvectors of a symmetric matrix, :math:`K = U \Lambda U^\top`, the largest in size first.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n,)
+    vectors : ndarray of shape (n, n)
+        One eigenvector a column.
+    """
+
+    values: np.ndarray
+    vectors: np.ndarray
+
+    def __post_init__(self) -> None:
+        n = self.values.shape[0]
+        if self.values.shape != (n,) or self.vectors.shape != (n, n):
+            raise ValueError(
+                f"a spectrum needs one eigenvector a value, got shapes {self.values.shape} and {self.vectors.shape}"
+            )
+
+    @property
+    def n_negative(self) -> int:
+        """Number of negative eigenvalues beyond rounding."""
+        return int(np.count_nonzero(self.values[: significant(self.values)] < 0.0))
+
+    def flipped(self) -> np.ndarray:
+        r"""The positive matrix :math:`|K| = U |\Lambda| U^\top`.
+
+        Returns
+        -------
+        ndarray of shape (n, n)
+            Symmetric to the last bit.
+        """
+        matrix = (self.vectors * np.abs(self.values)) @ self.vectors.T
+        return symmetric_part(matrix)
+
+    def flip_of(self, rows: np.ndarray) -> np.ndarray:
+        r"""Columns of :math:`C = U\, \mathrm{sign}(\Lambda)\, U^\top`, which takes similarities to flipped ones.
+
+        :math:`k(x)^\top C` for a new object is what the flipped matrix has for an old one, as :math:`K C = |K|`.
+
+        Parameters
+        ----------
+        rows : ndarray of int of shape (m,)
+            Training objects whose columns are wanted.
+
+        Returns
+        -------
+        ndarray of shape (n, m)
+        """
+        return np.asarray((self.vectors * np.where(self.values < 0.0, -1.0, 1.0)) @ self.vectors[rows].T)
+
+
+def signed_spectrum(matrix: np.ndarray) -> SignedSpectrum:
+    """Decompose a symmetric matrix, in an order and with signs that do not hang on the last bits.
+
+    Eigenvalues of one size are ordered positive before negative, and the first of the largest entries of each eigenvector is
+    positive.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (n, n)
+        Symmetric and finite; only one triangle is read.
+
+    Returns
+    -------
+    SignedSpectrum
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> signed_spectrum(np.array([[0.0, 2.0], [2.0, 0.0]])).values.round(12)
+    array([ 2., -2.])
+    """
+    with quiet_blas(), blas_threads(float(matrix.shape[0]) ** 3):
+        values, vectors = linalg.eigh(np.asarray(matrix, dtype=np.float64), driver="evd", check_finite=False)
+    order = _largest_first(values)
+    return SignedSpectrum(values[order], _upright(vectors[:, order]))
+
+
+def significant(values: np.ndarray, tol: float = 0.0) -> int:
+    """How many of the eigenvalues count, from the first on.
+
+    Those larger in size than ``tol`` times the first, and larger than rounding (n times the precision of float64); values of
+    one size are kept together, so that a cut never goes through an eigenspace.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n,)
+        The largest in size first.
+    tol : float, default=0.0
+
+    Returns
+    -------
+    int
+    """
+    sizes = np.abs(values)
+    if not sizes.size or sizes[0] == 0.0:
+        return 0
+    least = max(tol, sizes.size * float(np.finfo(np.float64).eps)) * sizes[0]
+    count = int(np.count_nonzero(sizes > least * (1.0 - _TIED)))
+    while count < sizes.size and sizes[count] > sizes[count - 1] * (1.0 - _TIED):
+        count += 1
+    return count
+
+
+def signed_root(spectrum: SignedSpectrum, tol: float = 0.0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    r"""The map :math:`U|\Lambda|^{-1/2}` of a symmetric matrix, its signs and eigenvalues.
+
+    Parameters
+    ----------
+    spectrum : SignedSpectrum
+    tol : float, default=0.0
+        Keep the eigenvalues larger in size than this fraction of the largest.
+
+    Returns
+    -------
+    root : ndarray of shape (n, rank)
+    signature : ndarray of shape (rank,)
+    eigenvalues : ndarray of shape (rank,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> K = np.array([[0.0, 2.0], [2.0, 0.0]])
+    >>> root, signature, _ = signed_root(signed_spectrum(K), 1e-8)
+    >>> bool(np.allclose((K @ root * signature) @ (K @ root).T, K))
+    True
+    """
+    rank = significant(spectrum.values, tol)
+    kept = spectrum.values[:rank]
+    return spectrum.vectors[:, :rank] / np.sqrt(np.abs(kept)), np.where(kept < 0.0, -1.0, 1.0), kept
+
+
+def compress_features(features: np.ndarray, signature: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:
+    r"""The combinations of signed features that best approximate their own kernel on a sample, in fewer columns.
+
+    With :math:`\Phi = QR` the kernel is :math:`Q\,(R J R^T)\,Q^T`; its eigenvectors of largest absolute eigenvalue are the best
+    approximation of that rank.
+
+    Parameters
+    ----------
+    features : ndarray of shape (n_samples, n_features)
+    signature : ndarray of shape (n_features,)
+    width : int
+
+    Returns
+    -------
+    turn : ndarray of shape (n_features, rank)
+        New features are ``features @ turn``.
+    signature : ndarray of shape (rank,)
+    """
+    _, sizes, rows = linalg.svd(features, full_matrices=False)
+    kept = sizes > _COLUMN_TOL * sizes.max(initial=0.0)
+    sizes, rows = sizes[kept], rows[kept]
+    scaled = sizes[:, None] * rows
+    values, vectors = linalg.eigh((scaled * signature) @ scaled.T, driver="evd")
+    order = _largest_first(values)[:width]
+    turn = _upright((rows.T / sizes) @ (vectors[:, order] * np.sqrt(np.abs(values[order]))))
+    return turn, np.where(values[order] < 0.0, -1.0, 1.0)
+
+
+def _largest_first(values: np.ndarray) -> np.ndarray:
+    """An order by size; among values of one size positive ones first, then as they come."""
+    sizes = np.abs(values)
+    order = np.argsort(-sizes, kind="stable")
+    ranked = sizes[order]
+    group = np.concatenate([[0], np.cumsum(ranked[1:] < ranked[:-1] * (1.0 - _TIED))])[: ranked.size]
+    return order[np.lexsort((values[order] < 0.0, group))]
+
+
+def _upright(vectors: np.ndarray) -> np.ndarray:
+    """Columns with signs such that the first of the entries largest in size is positive."""
+    sizes = np.abs(vectors)
+    first = (sizes >= sizes.max(axis=0, initial=0.0) * (1.0 - _TIED)).argmax(axis=0) if vectors.size else []
+    return vectors * np.where(vectors[first, np.arange(vectors.shape[1])] < 0.0, -1.0, 1.0)

@@ -1,0 +1,107 @@
+"""Whether a matrix of similarities is symmetric, to the rounding of its own numbers, and its symmetric part."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from krein._core.rows import row_blocks
+
+__all__ = ["asymmetry_tolerance", "check_symmetric", "symmetric_part"]
+
+_LEAST_TOLERANCE = 1e-6  # of the largest entry: numbers in float64 may have been in float32 on their way
+_STRIPE = 1024  # rows compared at a time, so that the whole matrix is never copied
+
+
+def asymmetry_tolerance(dtype: npt.DTypeLike) -> float:
+    """How much entries (i, j) and (j, i) may differ, relative to the largest entry of the matrix.
+
+    Half the digits of the type, and never less than a millionth: above what a sum over columns loses by rounding, and below
+    any asymmetry that would matter.
+
+    Parameters
+    ----------
+    dtype : dtype
+        Type in which the similarities were given; integers count as float64.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> asymmetry_tolerance("float64")
+    1e-06
+    >>> round(asymmetry_tolerance("float32"), 6)
+    0.000345
+    """
+    kind = np.dtype(dtype)
+    rounding = float(np.finfo(kind).eps) if kind.kind == "f" else 0.0
+    return max(_LEAST_TOLERANCE, math.sqrt(rounding))
+
+
+def check_symmetric(matrix: Any, what: str) -> float:
+    """Refuse a matrix whose two halves differ by more than rounding.
+
+    Parameters
+    ----------
+    matrix : array or CSR matrix of shape (n, n)
+    what : str
+        What to call the matrix in the error.
+
+    Returns
+    -------
+    float
+        The largest difference of two opposite entries; 0 where the matrix is symmetric to the last bit.
+
+    Raises
+    ------
+    ValueError
+        If the largest difference is more than `asymmetry_tolerance` times the largest entry.
+    """
+    worst, place = 0.0, (0, 0)
+    for rows in row_blocks(matrix.shape[0], _STRIPE):
+        # in double precision: the difference of two numbers in single precision may itself be rounded away
+        gap = np.abs(np.subtract(_dense(matrix[rows]), _dense(matrix[:, rows]).T, dtype=np.float64))
+        if gap.size and not gap.max() <= worst:
+            row, column = divmod(int(gap.argmax()), gap.shape[1])
+            worst, place = float(gap[row, column]), (rows.start + row, column)
+    if worst == 0.0:
+        return worst
+    largest = max(float(matrix.max()), -float(matrix.min()))
+    if not worst <= asymmetry_tolerance(matrix.dtype) * largest:
+        i, j = place
+        raise ValueError(
+            f"{what} must be symmetric, but entries ({i}, {j}) and ({j}, {i}) are {matrix[i, j]:.6g} and "
+            f"{matrix[j, i]:.6g}; use the symmetric part (K + K.T) / 2"
+        )
+    return worst
+
+
+def symmetric_part(matrix: np.ndarray) -> np.ndarray:
+    """``(K + K.T) / 2``, equal to its transpose to the last bit; the matrix itself where it is so already.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (n, n)
+
+    Returns
+    -------
+    ndarray of shape (n, n)
+    """
+    n = matrix.shape[0]
+    if all(np.array_equal(matrix[rows], matrix[:, rows].T) for rows in row_blocks(n, _STRIPE)):
+        return matrix
+    mean = np.empty_like(matrix)
+    for rows in row_blocks(n, _STRIPE):
+        np.add(matrix[rows], matrix[:, rows].T, out=mean[rows])
+    mean *= 0.5
+    return mean
+
+
+def _dense(block: Any) -> np.ndarray:
+    return np.asarray(block.toarray() if sp.issparse(block) else block)

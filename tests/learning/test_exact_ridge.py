@@ -1,0 +1,59 @@
+"""Ridge on the whole matrix: the solution is that of the λ that was chosen."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from krein._core.errors import SingularSystemError
+from krein.kernels import DeltaGaussian
+from krein.learning import exact_ridge
+from krein.learning.exact_ridge import fit_exact_ridge
+
+
+@pytest.fixture
+def problem(rng):
+    X = rng.normal(size=(40, 2))
+    return DeltaGaussian(0.5, 3.0)(X), np.sin(2.0 * X)
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("regularizer", ["hilbert", "two", "krein"])
+def test_the_solution_is_that_of_the_lambda_chosen(problem, regularizer, intercept):
+    gram, targets = problem
+    found = fit_exact_ridge(gram, targets, regularizer=regularizer, intercept=intercept)
+    again = fit_exact_ridge(
+        gram, targets, regularizer=regularizer, intercept=intercept, candidates=np.array([found.lam])
+    )
+    assert again.lam == found.lam
+    np.testing.assert_array_equal(again.dual, found.dual)
+    np.testing.assert_array_equal(again.offset, found.offset)
+
+
+def test_a_late_ratio_may_bring_back_an_early_one(problem, monkeypatch):
+    """Scores within a thousandth count as equal and the strongest λ wins, so the choice is made when all are known.
+
+    By the scores of the first ratio (2, 0.02) wins, with the second (4, 4), and with the third only (1, 0.01) is left.
+    """
+    gram, targets = problem
+    candidates = np.array([[2.0, 0.02], [1.0, 0.01], [4.0, 4.0], [0.5, 50.0]])
+    scores = {0.01: [1.0, 0.9992], 1.0: [0.9995], 100.0: [0.9984]}
+    monkeypatch.setattr(exact_ridge, "fold_scores", lambda g, t, lam, r, ratio, **_: np.array(scores[ratio]))
+    found = fit_exact_ridge(gram, targets, regularizer="two", candidates=candidates)
+    assert found.lam == (1.0, 0.01)
+    alone = fit_exact_ridge(gram, targets, regularizer="two", candidates=candidates[1:2])
+    np.testing.assert_array_equal(found.dual, alone.dual)
+
+
+def test_a_singular_system_is_refused_and_never_chosen():
+    gram = np.diag([1.0, -0.4, 2.0, 3.0])
+    targets = np.arange(4.0)[:, None]
+    with pytest.raises(SingularSystemError, match=r"singular at lam=0\.1"):
+        fit_exact_ridge(gram, targets, regularizer="krein", candidates=np.array([[0.1, 0.1]]), intercept=False)
+    two = np.array([[0.1, 0.1], [0.2, 0.2]])
+    assert fit_exact_ridge(gram, targets, regularizer="krein", candidates=two, intercept=False).lam == (0.2, 0.2)
+
+
+def test_a_matrix_of_zeros_predicts_the_mean():
+    found = fit_exact_ridge(np.zeros((5, 5)), np.arange(5.0)[:, None], regularizer="hilbert")
+    np.testing.assert_allclose(found.offset, 2.0)

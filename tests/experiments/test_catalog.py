@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from krein.experiments.catalog import EXPERIMENTS, Plan, known_experiments
+from krein.experiments.scores import SCORES
 
 from krein import datasets
-from krein.experiments.catalog import EXPERIMENTS, Plan, known_experiments
 from krein.experiments.data import DIMENSIONS, known_datasets
 from krein.experiments.methods import METHODS, method_of
-from krein.experiments.scores import SCORES
 from krein.kernels import DeltaGaussian, SphericalPolynomial, parse_kernel
 
 FULL = Plan("full", tuple(DIMENSIONS))

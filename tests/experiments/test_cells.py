@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 
 import pytest
-
 from krein.experiments.cells import Cell, duels, gather
-from krein.experiments.records import Record
 from krein.experiments.run import Run
+
+from krein.experiments.records import Record
 
 
 def record(method: str, value: float, seed: int = 0, size: int = 8) -> Record:

@@ -6,9 +6,9 @@ import errno
 import os
 
 import pytest
+from krein.experiments.run import Run
 
 from krein.experiments.records import Record, RecordFile
-from krein.experiments.run import Run
 
 
 def run(seed: int = 0, **changes) -> Run:

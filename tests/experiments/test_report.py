@@ -10,10 +10,10 @@ from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
+from krein.experiments.panels import Line, Panel
 
 from krein.experiments import CLAIMS, EXPERIMENTS, Plan, RecordFile, judge
 from krein.experiments.claims import Finding
-from krein.experiments.panels import Line, Panel
 from krein.experiments.report import planned, write_report
 
 

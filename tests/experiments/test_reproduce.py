@@ -12,10 +12,10 @@ import time
 from pathlib import Path
 
 import pytest
+from krein.experiments.runner import attempt
 
 from krein import cli
 from krein.experiments import Plan, Record, RecordFile, reproduce, runner
-from krein.experiments.runner import attempt
 
 HERE = Path(__file__).parent
 COMMAND = (

@@ -10,13 +10,18 @@ from functools import cache
 from threading import Lock
 from typing import Any
 
-from threadpoolctl import ThreadpoolController
+from threadpoolctl import ThreadpoolController, threadpool_limits
 
-__all__ = ["n_threads", "quiet_blas", "share"]
+__all__ = ["n_threads", "quiet_blas", "share", "thread_limit"]
+
+
+_limits: list[int] = []  # of `thread_limit`, the innermost last
 
 
 def n_threads() -> int:
-    """As many as there are cores, or as the environment allows libraries like this one (joblib's workers set it)."""
+    """As many as there are cores, or as `thread_limit` or the environment allow (joblib's workers set it)."""
+    if _limits:
+        return _limits[-1]
     allowed = os.environ.get("OMP_NUM_THREADS", "")
     if allowed.isdigit() and int(allowed) > 0:
         return int(allowed)
@@ -32,6 +37,27 @@ def share(work: Callable[[Any], None], pieces: Iterable[Any], *, threads: int) -
     with quiet_blas(), ThreadPoolExecutor(threads) as pool:
         for _ in pool.map(work, pieces):
             pass
+
+
+@contextmanager
+def thread_limit(n: int) -> Iterator[None]:
+    """At most `n` threads in our own loops, in compiled code and in the pools of BLAS and OpenMP.
+
+    Parameters
+    ----------
+    n : int
+    """
+    import numba
+
+    before = numba.get_num_threads()
+    _limits.append(n)
+    numba.set_num_threads(min(n, before))
+    try:
+        with threadpool_limits(n):
+            yield
+    finally:
+        numba.set_num_threads(before)
+        _limits.pop()
 
 
 _lock = Lock()

@@ -213,13 +213,17 @@ def _show_reproduction(found: "Reproduction") -> None:
     screen = console()
     for summary in found.summaries:
         screen.print(_summary(summary))
-    claims = Grid(box=box.SIMPLE_HEAD, pad_edge=False, title="Claims of the paper", title_justify="left")
-    for heading in ("claim", "as printed", "library"):
-        claims.add_column(heading)
-    for one in found.verdicts:
-        both = (one.finding.printed, one.finding.library)
-        claims.add_row(escape(one.claim.text), *(f"[{_COLORS[word]}]{word}[/]" if word else "" for word in both))
-    screen.print(claims)
+    for title, paper in (("Claims of the paper", True), ("Claims of this library", False)):
+        claims = Grid(box=box.SIMPLE_HEAD, pad_edge=False, title=title, title_justify="left")
+        for heading in ("claim", "as printed", "library"):
+            claims.add_column(heading)
+        for one in found.verdicts:
+            both = (one.finding.printed, one.finding.library)
+            if one.claim.paper == paper:
+                claims.add_row(
+                    escape(one.claim.text), *(f"[{_COLORS[word]}]{word}[/]" if word else "" for word in both)
+                )
+        screen.print(claims)
     for failure in found.failures:
         run = failure.run
         text = f"failed: {run.experiment} {run.dataset} {run.kernel} {run.method} width {run.size}: {failure.message}"

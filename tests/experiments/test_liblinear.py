@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.svm import LinearSVC
 
-from krein.estimators.learners.svm import C_GRID, KreinSVC
+from krein import KreinSVC
 from krein.experiments.data import rows_of
 from krein.experiments.methods import method_of, support_vector_machine
 from krein.experiments.paper.settings import DELTA
@@ -19,6 +19,7 @@ FEATURES = method_of("default").make(parse_kernel(DELTA), 64, 0).fit(ROWS.X_trai
 Z_TRAIN, Z_TEST = FEATURES.transform(ROWS.X_train), FEATURES.transform(ROWS.X_test)
 CLASSES = np.unique(ROWS.y_train)
 SIGNS = np.where(ROWS.y_train[:, None] == CLASSES, 1.0, -1.0)
+C_GRID = (0.01, 0.1, 1.0, 10.0, 100.0)  # the paper's
 TOL = 1e-6  # both stop when the gradient is this small beside the one at zero
 
 

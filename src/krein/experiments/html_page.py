@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from html import escape
 
 from krein.experiments.claims import Verdict
+from krein.experiments.experiment import Experiment
 from krein.experiments.result_tables import Table
 
 __all__ = ["Section", "html_page"]
@@ -48,8 +49,7 @@ class Section:
 
     Parameters
     ----------
-    name, title, about : str
-        Of the experiment.
+    experiment : Experiment
     state : str
         Runs done, rows used.
     command : str
@@ -59,19 +59,14 @@ class Section:
     tables : tuple of Table
     notes : tuple of str, default=()
         Warnings the runs gave.
-    beyond : bool, default=False
-        Not in the paper.
     """
 
-    name: str
-    title: str
-    about: str
+    experiment: Experiment
     state: str
     command: str
     figures: tuple[str, ...]
     tables: tuple[Table, ...]
     notes: tuple[str, ...] = ()
-    beyond: bool = False
 
 
 def html_page(
@@ -92,8 +87,10 @@ def html_page(
     -------
     str
     """
-    links = "".join(f'<a href="#{one.name}">{escape(one.title.split(":")[0])}</a>' for one in sections)
-    names = {one.name for one in sections}
+    links = "".join(
+        f'<a href="#{one.experiment.name}">{escape(one.experiment.title.partition(":")[0])}</a>' for one in sections
+    )
+    names = {one.experiment.name for one in sections}
     paper = "".join(_verdict(one, names) for one in verdicts if one.claim.paper)
     own = "".join(_verdict(one, names) for one in verdicts if not one.claim.paper)
     return (
@@ -126,11 +123,12 @@ def _verdict(one: Verdict, names: Collection[str]) -> str:
 
 
 def _section(one: Section) -> str:
+    experiment = one.experiment
     figures = "".join(f"<figure>{svg}</figure>" for svg in one.figures)
-    mark = ' <span class="soft">(beyond the paper)</span>' if one.beyond else ""
+    mark = ' <span class="soft">(beyond the paper)</span>' if experiment.beyond else ""
     notes = "".join(f"<li>{escape(note)}</li>" for note in one.notes)
     return (
-        f'<section id="{one.name}"><h2>{escape(one.title)}{mark}</h2><p>{escape(one.about)}</p>'
+        f'<section id="{experiment.name}"><h2>{escape(experiment.title)}{mark}</h2><p>{escape(experiment.about)}</p>'
         f'<p class="soft">{escape(one.state)}</p>'
         + (f'<div class="figures">{figures}</div>' if figures else "")
         + "".join(_table(table) for table in one.tables)

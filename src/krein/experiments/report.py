@@ -119,15 +119,12 @@ def _section(experiment: Experiment, records: Sequence[Record], plan: Plan, out:
     for number, table in enumerate(tables, start=1):
         _write(out / "tables" / f"{experiment.name}-{number}.csv", table.to_csv())
     return Section(
-        experiment.name,
-        experiment.title,
-        experiment.about,
+        experiment,
         _state(experiment, records, here),
         command_for(experiment.name, here, out),
         tuple(_draw_figures(experiment, records, width, out)),
         tuple(tables),
         tuple(sorted({note for one in records for note in one.notes})),
-        experiment.beyond,
     )
 
 

@@ -55,7 +55,7 @@ def test_no_placeholder_is_left(page):
 
 
 # Constants have no docstring of their own; `krein` re-exports modules.
-NOT_LISTED = {"NAMED_KERNELS", "SAMPLERS", "ALLOCATIONS", "COLOURS", "STYLES", "COMMANDS"}
+NOT_LISTED = {"NAMED_KERNELS", "SAMPLERS", "ALLOCATIONS", "COLORS", "STYLES", "COMMANDS"}
 MODULES = [
     "krein",
     "krein.kernels",

@@ -15,7 +15,7 @@ from scipy.integrate import trapezoid
 import krein
 from krein.kernels import NTK, DeltaGaussian, Gaussian, Laplacian, Sigmoid, SphericalPolynomial
 from krein.measures import SignedMeasure
-from krein.plotting import COLOURS, STYLES, plot_measure, plot_measures, save_figure
+from krein.plotting import COLORS, STYLES, plot_measure, plot_measures, save_figure
 
 R = 2**0.5
 
@@ -39,7 +39,7 @@ def test_atoms_are_stems_with_their_signs():
     measure = krein.signed_measure(kernel, 16, radius=R)
     right = plot_measure(kernel, measure).axes[1]
     for name, sign, part in (("positive", 1, measure.positive), ("negative", -1, measure.negative)):
-        (tips,) = lines(right, COLOURS[name])
+        (tips,) = lines(right, COLORS[name])
         assert_allclose(tips.get_xdata(), part.radii)
         assert_allclose(tips.get_ydata(), sign * part.weights)
 
@@ -60,9 +60,9 @@ def test_areas_under_densities_are_masses(kernel, options):
     logarithmic = right.get_xscale() == "log"
     for name, sign, part in (("positive", 1, measure.positive), ("negative", -1, measure.negative)):
         if part.mass == 0:
-            assert not lines(right, COLOURS[name])
+            assert not lines(right, COLORS[name])
             continue
-        (curve,) = lines(right, COLOURS[name])
+        (curve,) = lines(right, COLORS[name])
         r, height = curve.get_xdata(), sign * curve.get_ydata()
         assert (height >= -1e-12).all()
         area = trapezoid(height, np.log(r) if logarithmic else r)
@@ -97,7 +97,7 @@ def test_axes_have_labels_with_units_and_ink_that_reads(style):
     for page in pages:
         assert contrast(STYLES[style].ink, page) > 4.5
         for name in ("positive", "negative", "measure"):
-            assert contrast(COLOURS[name], page) > 3.0  # WCAG's bound for graphics
+            assert contrast(COLORS[name], page) > 3.0  # WCAG's bound for graphics
     assert figure.get_facecolor()[3] == (0.0 if style == "auto" else 1.0)
 
 
@@ -121,7 +121,7 @@ def test_several_rows():
 
 def test_bad_style_and_suffix(tmp_path):
     measure = krein.signed_measure(Gaussian(), 3)
-    with pytest.raises(ValueError, match="style must be one of auto, light, dark"):
+    with pytest.raises(ValueError, match="style must be one of 'auto', 'light', 'dark'"):
         plot_measure(Gaussian(), measure, style="pink")
     with pytest.raises(ValueError, match=r"\.png, \.svg, \.pdf"):
         save_figure(plot_measure(Gaussian(), measure), tmp_path / "figure")

@@ -9,7 +9,7 @@ import numpy as np
 import krein
 from krein import datasets
 from krein.kernels import DeltaGaussian, SphericalPolynomial
-from krein.plotting import COLOURS, look_of, new_figure, plot_measure, save_figure
+from krein.plotting import COLORS, look_of, new_figure, plot_measure, save_figure
 from krein.sampling import MonteCarlo
 
 R = 2**0.5
@@ -29,7 +29,7 @@ def pipeline():
     axes.set_xlim(0, 4)
     axes.set_ylim(0, 1)
     axes.axis("off")
-    colours = [ink, COLOURS["negative"], COLOURS["measure"], COLOURS["positive"]]
+    colours = [ink, COLORS["negative"], COLORS["measure"], COLORS["positive"]]
     for i, ((name, formula, words), colour) in enumerate(zip(STEPS, colours, strict=True)):
         middle = i + 0.5
         axes.text(middle, 0.86, name, ha="center", color=colour, fontsize=12, fontweight="bold")
@@ -80,7 +80,7 @@ def signature():
         figure.subplots(1, 2),
         ((Z * signs) @ Z.T, Z @ Z.T),
         ("with the signature: the kernel", "without: positive plus negative part"),
-        (COLOURS["positive"], COLOURS["negative"]),
+        (COLORS["positive"], COLORS["negative"]),
         strict=True,
     ):
         axes.plot(exact, product[pairs][chosen], ".", markersize=3, color=colour, rasterized=True)

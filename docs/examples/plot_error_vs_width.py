@@ -17,7 +17,7 @@ import numpy as np
 import krein
 from krein import datasets
 from krein.kernels import DeltaGaussian
-from krein.plotting import COLOURS, dress, look_of, new_figure
+from krein.plotting import COLORS, dress, look_of, new_figure
 
 data = datasets.load("letter")
 X, X_new = datasets.minmax_unit(data.X_train[:1000], data.X_test[:300])
@@ -71,7 +71,7 @@ look = look_of("auto")
 figure = new_figure(9.5, 4.2)
 left, right = figure.subplots(1, 2, sharey=True)
 for name, (_, _, colour, marker) in methods.items():
-    line = {"color": COLOURS[colour], "marker": marker, "linewidth": 1.6}
+    line = {"color": COLORS[colour], "marker": marker, "linewidth": 1.6}
     left.loglog(widths, [errors[name, width] for width in widths], label=name, **line)
     right.loglog([times[name, width] for width in widths], [errors[name, width] for width in widths], **line)
 dress(left, look, xlabel="output columns", ylabel="relative error on unseen rows")

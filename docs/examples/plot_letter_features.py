@@ -17,7 +17,7 @@ from sklearn.linear_model import RidgeClassifier
 import krein
 from krein import datasets
 from krein.kernels import NTK
-from krein.plotting import COLOURS, dress, look_of, new_figure
+from krein.plotting import COLORS, dress, look_of, new_figure
 
 data = datasets.load("letter")
 X, X_test = datasets.minmax_unit(data.X_train[:3000], data.X_test[:2000])
@@ -45,7 +45,7 @@ for axes, (name, product, colour) in zip(
     [("with the signature", with_signs, "positive"), ("without", without, "negative")],
     strict=True,
 ):
-    axes.plot(exact[pairs][chosen], product[pairs][chosen], ".", markersize=3, color=COLOURS[colour])
+    axes.plot(exact[pairs][chosen], product[pairs][chosen], ".", markersize=3, color=COLORS[colour])
     ends = [exact.min(), exact.max()]
     axes.plot(ends, ends, color=look.ink, linewidth=1)
     dress(axes, look, xlabel="kernel", ylabel="product of features", title=name)

@@ -7,17 +7,17 @@ from pathlib import Path
 import pytest
 import tiny
 
-from krein.experiments import Reproduction, catalog, reproduce
+from krein.experiments import Reproduction, paper, reproduce
 
 
 @pytest.fixture
 def small(monkeypatch) -> None:
-    monkeypatch.setattr(catalog, "EXPERIMENTS", tiny.tiny_experiments())
+    monkeypatch.setattr(paper, "EXPERIMENTS", tiny.tiny_experiments())
 
 
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory) -> tuple[Path, Reproduction]:
     out = tmp_path_factory.mktemp("results")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(catalog, "EXPERIMENTS", tiny.tiny_experiments())
+        patch.setattr(paper, "EXPERIMENTS", tiny.tiny_experiments())
         return out, reproduce(out=out)

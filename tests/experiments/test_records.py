@@ -1,23 +1,27 @@
-"""Records: what goes in comes out, through torn lines and full disks."""
+"""Records: what goes in comes out, through torn lines, full disks and other versions of the library."""
 
 from __future__ import annotations
 
 import errno
+import json
 import os
 
 import pytest
 
+import krein
+from krein.experiments import plan
+from krein.experiments.plan import Run
 from krein.experiments.records import Record, RecordFile
-from krein.experiments.run import Run
 
 
 def run(seed: int = 0, **changes) -> Run:
-    fields = {"experiment": "figure2", "score": "error", "dataset": "letter", "kernel": "ntk", "method": "default"}
-    return Run(**{**fields, "size": 32, "columns": 32, "seed": seed, "settings": (("test_rows", 100),), **changes})
+    fields = {"experiment": "figure2", "dataset": "letter", "kernel": "ntk", "method": "default"}
+    return Run(**{**fields, "size": 32, "columns": 32, "seed": seed, "test_rows": 100, **changes})
 
 
 def record(seed: int = 0, error: float = 0.125) -> Record:
-    return Record(run(seed), {"error": error, "z": [0.0, 1.0]}, {"fit": 0.5}, {"krein": "0"}, "2021-04-13", ["ä note"])
+    results, versions = {"error": error, "z": [0.0, 1.0]}, {"krein": krein.__version__}
+    return Record(run(seed), results, {"fit": 0.5}, versions, "2021-04-13", ["ä note"], 1)
 
 
 def test_round_trip(tmp_path):
@@ -26,23 +30,69 @@ def test_round_trip(tmp_path):
     for seed in range(3):
         store.append(record(seed))
     assert store.read() == {run(seed).key: record(seed) for seed in range(3)}
+    assert store.count_others() == 0
 
 
 def test_the_key_sees_every_field():
-    changed = [
-        run(1),
-        run(experiment="figure5"),
-        run(score="accuracy"),
-        run(dataset="covtype"),
-        run(kernel="ntk(2)"),
-        run(method="srf"),
-        run(size=33),
-        run(columns=33),
-        run(settings=(("test_rows", 101),)),
-    ]
-    keys = {one.key for one in [run(), *changed]}
-    assert len(keys) == 1 + len(changed)
+    changes = {
+        "experiment": "figure5",
+        "dataset": "covtype",
+        "kernel": "ntk(2)",
+        "method": "srf",
+        "size": 33,
+        "columns": 33,
+        "seed": 1,
+        "train_rows": 7,
+        "test_rows": 101,
+        "cut": 10.0,
+    }
+    assert set(changes) == set(run().as_dict())
+    changed = [Run(**{**run().as_dict(), name: value}) for name, value in changes.items()]
+    assert len({one.key for one in [run(), *changed]}) == 1 + len(changed)
     assert run().key == Run.from_dict(run().as_dict()).key
+
+
+def test_a_record_of_another_version_is_never_reused(tmp_path, monkeypatch):
+    store = RecordFile(tmp_path / "records.jsonl")
+    with monkeypatch.context() as patch:
+        patch.setattr(krein, "__version__", "0.0.1")
+        store.append(record(0))
+        assert set(store.read()) == {run(0).key}
+        old = run(0).key
+    assert run(0).key != old
+    assert store.read() == {}
+    assert store.count_others() == 1
+    store.append(record(0))
+    assert set(store.read()) == {run(0).key}
+    assert store.count_others() == 1
+
+
+def test_a_record_of_another_format_is_never_reused(tmp_path, monkeypatch):
+    store = RecordFile(tmp_path / "records.jsonl")
+    store.append(record(0))
+    monkeypatch.setattr(plan, "FORMAT", plan.FORMAT + 1)
+    monkeypatch.setattr("krein.experiments.records.FORMAT", plan.FORMAT)
+    assert store.read() == {}
+    assert store.count_others() == 1
+
+
+def test_what_the_first_format_wrote_is_passed_over(tmp_path):
+    """It had no format, and keys without the version."""
+    store = RecordFile(tmp_path / "records.jsonl")
+    first = json.loads(record(0).to_json())
+    del first["format"]
+    first["run"] |= {"score": "error", "settings": {"test_rows": 100}}
+    store.path.write_text(json.dumps(first) + "\n")
+    assert store.read() == {}
+    assert store.count_others() == 1
+
+
+def test_a_record_with_a_key_that_is_not_its_own_is_passed_over(tmp_path):
+    store = RecordFile(tmp_path / "records.jsonl")
+    changed = json.loads(record(0).to_json())
+    changed["run"]["columns"] = 64
+    store.path.write_text(json.dumps(changed) + "\n")
+    assert store.read() == {}
 
 
 @pytest.mark.parametrize("kept", [1, 40, -1])
@@ -64,6 +114,7 @@ def test_lines_of_others_are_passed_over(tmp_path):
     path = tmp_path / "records.jsonl"
     path.write_text('\n{"key": 1}\n[1, 2]\nnull\n"text"\n')
     assert RecordFile(path).read() == {}
+    assert RecordFile(path).count_others() == 0
 
 
 def test_a_full_disk_leaves_whole_lines(tmp_path, monkeypatch):

@@ -1,47 +1,59 @@
 """``krein reproduce`` and ``krein demo``: the paper's experiments under a progress bar, and what they showed."""
 
 # No `from __future__ import annotations`: typer reads the options from annotations made inside functions.
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import krein
+from krein._core.checks import integer
+from krein._core.threads import n_threads
 from krein.cli.command import command
 from krein.cli.output import console
 
 if TYPE_CHECKING:
     import typer
+    from rich.console import Group
+
+    from krein.experiments import Plan, Progress, Reproduction
+    from krein.experiments.result_tables import Table
 
 __all__ = ["add_reproduce", "add_demo", "reproduce_figures"]
 
+_LINES = 10  # of progress, where there is no terminal for a bar
+_OUT = Path("results")  # where results go unless said otherwise
+_COLORS = {"confirmed": "green", "not confirmed": "red", "not testable": "yellow"}  # of verdicts
+
 
 def add_reproduce(app: "typer.Typer") -> None:
-    """``krein reproduce``."""
+    """Add ``krein reproduce`` to the commands.
+
+    Parameters
+    ----------
+    app : typer.Typer
+    """
     import typer
 
-    from krein.experiments.catalog import EXPERIMENTS
-    from krein.experiments.data import DIMENSIONS
+    from krein.experiments import EXPERIMENTS
+
+    every_name = ", ".join(one.name for one in EXPERIMENTS)
+    every_dataset = ", ".join(krein.datasets.names())
 
     @command(app, "reproduce")
     def reproduce(
         names: Annotated[
-            list[str] | None,
-            typer.Argument(
-                metavar="[FIGURE]...", help=f"Of {', '.join(one.name for one in EXPERIMENTS)}; none for all."
-            ),
+            list[str] | None, typer.Argument(metavar="[FIGURE]...", help=f"Of {every_name}; none for all.")
         ] = None,
         datasets: Annotated[
             list[str] | None,
-            typer.Option(
-                "--datasets", help=f"Of {', '.join(DIMENSIONS)}, or all. Default: letter; with --full all four."
-            ),
+            typer.Option("--datasets", help=f"Of {every_dataset}, or all. Default: letter; with --full all four."),
         ] = None,
         full: Annotated[
             bool, typer.Option("--full/--quick", help="All runs of the paper, or a few minutes' worth.")
         ] = False,
-        out: Annotated[Path, typer.Option("--out", "-o", help="Folder for records, figures and report.")] = Path(
-            "results"
-        ),
+        out: Annotated[Path, typer.Option("--out", "-o", help="Folder for records, figures and report.")] = _OUT,
         jobs: Annotated[int, typer.Option("--jobs", "-j", help="Processes; 0 for one per core.")] = 0,
         count: Annotated[str, typer.Option(help="Widths as output columns, or as the paper's pairs.")] = "columns",
         seed: Annotated[int, typer.Option(help="Of the first run of each point.")] = 0,
@@ -51,14 +63,17 @@ def add_reproduce(app: "typer.Typer") -> None:
 
 
 def add_demo(app: "typer.Typer") -> None:
-    """``krein demo``."""
+    """Add ``krein demo`` to the commands.
+
+    Parameters
+    ----------
+    app : typer.Typer
+    """
     import typer
 
     @command(app, "demo")
     def demo(
-        out: Annotated[Path, typer.Option("--out", "-o", help="Folder for records, figures and report.")] = Path(
-            "results"
-        ),
+        out: Annotated[Path, typer.Option("--out", "-o", help="Folder for records, figures and report.")] = _OUT,
         jobs: Annotated[int, typer.Option("--jobs", "-j", help="Processes; 0 for one per core.")] = 0,
     ) -> None:
         """The paper in a few minutes: krein reproduce --quick on the packaged data set letter."""
@@ -68,103 +83,172 @@ def add_demo(app: "typer.Typer") -> None:
 def reproduce_figures(
     names: list[str], datasets: list[str], full: bool, out: Path, jobs: int, count: str, seed: int
 ) -> None:
-    """Do the experiments under a progress bar, then say who wins where and what became of each claim."""
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
+    """Say what will be done, do it under a progress bar, then say who wins where and what became of each claim.
 
+    Parameters
+    ----------
+    names : list of str
+        Of experiments; none for all.
+    datasets : list of str
+        Under any name that :func:`krein.datasets.load` knows; none for letter, or for all if `full`.
+    full : bool
+    out : path
+    jobs : int
+        Processes; 0 for one per core.
+    count : {"columns", "pairs"}
+    seed : int
+    """
     from krein import experiments
 
-    if count not in ("columns", "pairs"):
-        raise ValueError(f"count must be columns or pairs, got {count!r}")
-    if jobs < 0:
-        raise ValueError(f"jobs must be 0 (one per core) or a number of processes, got {jobs}")
+    processes = integer(jobs, "jobs", least=0) or n_threads()
     every = krein.datasets.names() if "all" in datasets or (full and not datasets) else tuple(datasets) or ("letter",)
-    plan = experiments.Plan("full" if full else "quick", every, count, seed)  # type: ignore[arg-type]
-    bar = Progress(
-        TextColumn("{task.description:<26.26}"),
-        BarColumn(bar_width=None),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-        console=console(stderr=True),
-        transient=True,
-    )
-    last: list[experiments.Progress] = []
+    plan = experiments.Plan("full" if full else "quick", every, count, seed)  # type: ignore[arg-type]  # Plan checks it
+    _say_what_comes(names, plan, out, processes)
+    started = False
 
-    def show(progress: experiments.Progress) -> None:
-        last[:] = [progress]
-        run = progress.run
-        bar.update(task, completed=progress.done, total=progress.total, description=_run_title(run))
+    def on_progress(progress: "Progress") -> None:
+        nonlocal started
+        started = True
+        show(progress)
 
     try:
-        with bar:
-            task = bar.add_task("reading data", total=None)
-            found = experiments.reproduce(names, plan, out, jobs=jobs or experiments.default_jobs(), on_progress=show)
+        with _progress_shown() as show:
+            found = experiments.reproduce(names, plan, out, jobs=processes, on_progress=on_progress)
     except KeyboardInterrupt:
-        _say_how_to_continue(last, out)
+        _say_how_to_continue(names, plan, out)
         raise
     except (OSError, MemoryError):
-        if last:
-            _say_how_to_continue(last, out)
+        if started:
+            _say_how_to_continue(names, plan, out)
         raise
     _show_reproduction(found)
 
 
-def _run_title(run: Any) -> str:
-    return "starting" if run is None else f"{run.experiment} {run.dataset} {run.method}"
+def _say_what_comes(names: Sequence[str], plan: "Plan", out: Path, processes: int) -> None:
+    """What will be done, how, and where it goes: before anything is."""
+    from rich.table import Table as Grid
+
+    from krein import experiments
+
+    chosen = experiments.known_experiments(names)
+    kept, total = experiments.kept_runs(names, plan, out)
+    screen = console(stderr=True)
+    before = f", {kept:,} of them done before" if kept else ""
+    screen.print(f"{total:,} runs on {', '.join(plan.datasets)} ({plan.mode}){before}:", markup=False, soft_wrap=True)
+    grid = Grid.grid(padding=(0, 2))
+    for one in chosen:
+        grid.add_row(f"  {one.name}", f"{len(plan.runs(one)):,}", one.title.partition(": ")[2])
+    screen.print(grid)
+    timed = ", ".join(one.name for one in chosen if one.timed)
+    how = f"{processes} process{'es' if processes > 1 else ''}, one thread per run"
+    alone = f"; timed runs ({timed}) one at a time" if timed else ""
+    screen.print(f"{how}{alone}. Ctrl-C keeps what is finished.", markup=False, soft_wrap=True)
+    screen.print(f"The report will be {out / 'index.html'}", markup=False, soft_wrap=True)
 
 
-def _say_how_to_continue(last: Sequence[Any], out: Path) -> None:
-    done = f"{last[0].done} of {last[0].total} runs are" if last else "Finished runs are"
-    console(stderr=True).print(
-        f"{done} kept in {out / 'records.jsonl'}; the same command continues from there.", markup=False, soft_wrap=True
+@contextmanager
+def _progress_shown() -> Iterator[Callable[["Progress"], None]]:
+    """A bar with the time left on a terminal, some lines elsewhere."""
+    screen = console(stderr=True)
+    if not screen.is_terminal:
+        yield _progress_lines(screen)
+        return
+    from rich import progress as rich_progress
+
+    bar = rich_progress.Progress(
+        rich_progress.TextColumn("{task.description:<26.26}"),
+        rich_progress.BarColumn(bar_width=None),
+        rich_progress.MofNCompleteColumn(),
+        rich_progress.TimeElapsedColumn(),
+        rich_progress.TimeRemainingColumn(),
+        console=screen,
+        transient=True,
+        speed_estimate_period=600.0,
     )
+    with bar:
+        task = bar.add_task("reading data", total=None)
+
+        def show(progress: "Progress") -> None:
+            run = progress.run
+            title = "starting" if run is None else f"{run.experiment} {run.dataset} {run.method}"
+            bar.update(task, completed=progress.done, total=progress.total, description=title)
+
+        yield show
 
 
-def _show_reproduction(found: Any) -> None:
+def _progress_lines(screen: Any) -> Callable[["Progress"], None]:
+    """A line for each tenth of the work, with the time that the rest will take if it is like what was done."""
+    start = time.monotonic()
+    told = 0
+
+    def show(progress: "Progress") -> None:
+        nonlocal told
+        share = _LINES * progress.done // max(progress.total, 1)
+        now_done = progress.done - progress.reused
+        if share <= told or not now_done:
+            return
+        told = share
+        spent = time.monotonic() - start
+        left = spent / now_done * (progress.total - progress.done)
+        text = f"{progress.done:,} of {progress.total:,} runs, {spent:.0f} s, about {left:.0f} s left"
+        screen.print(text, markup=False, soft_wrap=True)
+
+    return show
+
+
+def _say_how_to_continue(names: Sequence[str], plan: "Plan", out: Path) -> None:
+    """Counted in the file itself, so that what is said is what is there."""
+    from krein import experiments
+
+    kept, total = experiments.kept_runs(names, plan, out)
+    text = f"{kept} of {total} runs are kept in {out / 'records.jsonl'}; the same command continues from there."
+    console(stderr=True).print(text, markup=False, soft_wrap=True)
+
+
+def _show_reproduction(found: "Reproduction") -> None:
     from rich import box
     from rich.markup import escape
-    from rich.table import Table
+    from rich.table import Table as Grid
 
     screen = console()
-    if found.winners is not None:
-        screen.print(_winners_table(found.winners))
-    claims = Table(box=box.SIMPLE_HEAD, pad_edge=False, title="Claims of the paper", title_justify="left")
-    for heading in ("claim", "as printed", "library"):
-        claims.add_column(heading)
-    colours = {"confirmed": "green", "not confirmed": "red", "not testable": "yellow"}
-    for claim, finding in found.verdicts:
-        cells = (f"[{colours[one]}]{one}[/]" if one else "" for one in (finding.printed, finding.library))
-        claims.add_row(escape(claim.text), *cells)
-    screen.print(claims)
+    for summary in found.summaries:
+        screen.print(_summary(summary))
+    for title, paper in (("Claims of the paper", True), ("Claims of this library", False)):
+        claims = Grid(box=box.SIMPLE_HEAD, pad_edge=False, title=title, title_justify="left")
+        for heading in ("claim", "as printed", "library"):
+            claims.add_column(heading)
+        for one in found.verdicts:
+            both = (one.finding.printed, one.finding.library)
+            if one.claim.paper == paper:
+                claims.add_row(
+                    escape(one.claim.text), *(f"[{_COLORS[word]}]{word}[/]" if word else "" for word in both)
+                )
+        screen.print(claims)
     for failure in found.failures:
         run = failure.run
         text = f"failed: {run.experiment} {run.dataset} {run.kernel} {run.method} width {run.size}: {failure.message}"
         console(stderr=True).print(text, style="yellow", markup=False, soft_wrap=True)
+    if found.passed_over:
+        text = f"{found.passed_over} records of another version of krein are left in the file and not used"
+        screen.print(text, markup=False, soft_wrap=True)
     screen.print(f"{found.done} runs done, {found.reused} found done before", markup=False)
     screen.print(f"report: {found.report}", markup=False, soft_wrap=True)
 
 
-def _winners_table(sheet: Any) -> Any:
+def _summary(table: "Table") -> "Group":
     """A table for each data set and kernel, so that it fits 80 columns."""
     from rich import box
     from rich.console import Group
     from rich.markup import escape
-    from rich.table import Table
+    from rich.table import Table as Grid
 
-    tables: dict[str, Table] = {}
-    for i, row in enumerate(sheet.rows):
+    grids: dict[str, Grid] = {}
+    for i, row in enumerate(table.rows):
         group = f"{row[0]}, {row[1]}"
-        if group not in tables:
-            tables[group] = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=escape(group), title_justify="left")
-            for heading in sheet.header[2:]:
-                tables[group].add_column(heading, min_width=11)
-        cells = [f"[green]{escape(text)}[/]" if (i, j) in sheet.best else escape(text) for j, text in enumerate(row)]
-        tables[group].add_row(*cells[2:])
-    return Group(escape(sheet.caption), *tables.values())
+        if group not in grids:
+            grids[group] = Grid(box=box.SIMPLE_HEAD, pad_edge=False, title=escape(group), title_justify="left")
+            for heading in table.header[2:]:
+                grids[group].add_column(heading, min_width=11)
+        cells = [f"[green]{escape(text)}[/]" if (i, j) in table.best else escape(text) for j, text in enumerate(row)]
+        grids[group].add_row(*cells[2:])
+    return Group(escape(table.caption), *grids.values())

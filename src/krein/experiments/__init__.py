@@ -1,19 +1,23 @@
-"""Every figure and table of the paper: a configuration becomes runs, runs become records, records a report."""
+"""Every figure and table of the paper: an experiment becomes runs, runs become records, records a report."""
 
-from krein.experiments.catalog import EXPERIMENTS, Experiment, Plan, Sizes
-from krein.experiments.claims import CLAIMS, Claim, Finding, judge
+from krein.experiments.claims import Claim, Finding, Verdict
+from krein.experiments.execute import Failure
+from krein.experiments.experiment import Experiment, Sizes
 from krein.experiments.methods import METHODS, Method
+from krein.experiments.paper import EXPERIMENTS, known_experiments
+from krein.experiments.plan import Plan, Run
 from krein.experiments.records import Record, RecordFile
-from krein.experiments.reproduce import Progress, Reproduction, reproduce
-from krein.experiments.run import Run
-from krein.experiments.runner import Failure, default_jobs, execute
+from krein.experiments.report import judge
+from krein.experiments.reproduction import Progress, Reproduction, kept_runs, reproduce
 
 __all__ = [
     "reproduce",
     "Plan",
     "Progress",
     "Reproduction",
+    "kept_runs",
     "EXPERIMENTS",
+    "known_experiments",
     "Experiment",
     "Sizes",
     "METHODS",
@@ -21,11 +25,9 @@ __all__ = [
     "Run",
     "Record",
     "RecordFile",
-    "execute",
     "Failure",
-    "default_jobs",
-    "CLAIMS",
     "Claim",
     "Finding",
+    "Verdict",
     "judge",
 ]

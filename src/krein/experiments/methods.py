@@ -1,4 +1,7 @@
-"""The one list of methods that the experiments compare: how each is made, and what it looks at."""
+"""The one list of methods that the experiments compare: how each is made, and what it looks at.
+
+Every map, measure and learner of the experiments is made here, so that a change of their parameters meets one file.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,29 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 import krein
 from krein.baselines.abilities import methods_for
 from krein.kernels import Kernel
+from krein.measures import SignedMeasure
+from krein.plotting.look import COLORS
 from krein.sampling import Importance, MonteCarlo, Orthogonal, Rejection, Sampler
 
-__all__ = ["LOOKS", "METHODS", "Method", "method_of"]
+__all__ = [
+    "METHODS",
+    "Method",
+    "method_of",
+    "RIVALS",
+    "MAPPING_RIVALS",
+    "INDEPENDENT_RIVALS",
+    "LOOKS",
+    "library_measure",
+    "printed_measure",
+    "positive_mixture",
+    "support_vector_machine",
+    "ridge_classifier",
+]
 
 # What a method may look at, from nothing to most.
 LOOKS = {
@@ -24,6 +44,8 @@ LOOKS = {
 }
 
 Maker = Callable[[Kernel, int, int], Any]
+
+PRINTED_CUT = 10.0  # radius at which the paper cuts its measure, Section 5
 
 
 @dataclass(frozen=True)
@@ -38,17 +60,20 @@ class Method:
         (kernel, columns, seed) to an estimator.
     looks : str
         A key of `LOOKS`.
-    ours : bool
-    per_pair : int
+    ours : bool, default=False
+        Whether it is this library's, or the paper's.
+    per_pair : int, default=1
         Output columns for one of the paper's pairs: a frequency of each sign with cosine and sine makes 4.
-    needs : str
+    needs : str, default=""
         Name of the class in ``krein.baselines`` that must be able to do the kernel; empty for any kernel.
-    colour, marker, dash : str
+    color, marker, dash : str
         Of its line in figures.
-    most_columns : int
+    most_columns : int, default=0
         Wider runs are left out, because of their cost; 0 for no limit.
-    heavy : bool
+    heavy : bool, default=False
         Repeated a third as often, because of its cost.
+    search_seconds : callable or None, default=None
+        A fitted map to the seconds it took to find its measure, where it tells.
     """
 
     name: str
@@ -58,11 +83,12 @@ class Method:
     ours: bool = False
     per_pair: int = 1
     needs: str = ""
-    colour: str = "#767676"
+    color: str = "#767676"
     marker: str = "o"
     dash: str = "--"
     most_columns: int = 0
     heavy: bool = False
+    search_seconds: Callable[[Any], float] | None = None
 
     @property
     def independent(self) -> bool:
@@ -75,7 +101,16 @@ class Method:
         return self.looks != "landmarks"
 
     def suits(self, kernel: Kernel) -> bool:
-        """Whether the method can do the kernel."""
+        """Whether the method can do a kernel.
+
+        Parameters
+        ----------
+        kernel : Kernel
+
+        Returns
+        -------
+        bool
+        """
         return not self.needs or self.needs in methods_for(kernel)
 
 
@@ -90,7 +125,7 @@ def _printed(kernel: Kernel, columns: int, seed: int, sampler: Sampler | None = 
         measure=krein.MeasureRecipe(
             method="closed_form" if closed else "fourier",
             head_degree=-1,
-            truncate=None if closed else (sampler.interval if isinstance(sampler, Rejection) else 10.0),
+            truncate=None if closed else (sampler.interval if isinstance(sampler, Rejection) else PRINTED_CUT),
         ),
         random_state=seed,
     )
@@ -110,50 +145,147 @@ def _rival(cls: Callable[..., Any]) -> Maker:
     return lambda kernel, columns, seed: cls(kernel=kernel, n_components=columns, random_state=seed)
 
 
-_BLUE, _ORANGE, _GREEN, _PINK, _GOLD, _SKY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#C98A00", "#3E9BD6"
+_BLUE, _ORANGE, _GREEN, _PINK = (COLORS[name] for name in ("positive", "negative", "measure", "other"))
+_GOLD, _SKY = "#C98A00", "#3E9BD6"  # the palette's, darkened: thin lines must be seen on a white page
 _base = krein.baselines
 
 METHODS: tuple[Method, ...] = (
-    Method("printed", "ours, as printed", _printed, "nothing", True, 4, colour=_ORANGE, marker="v", dash="-"),
-    Method("unbiased", "ours, unbiased", _ours("unbiased"), "distances", True, 4, colour=_SKY, marker="s", dash="-"),
-    Method("default", "ours, default", _ours("calibrated"), "pairs", True, 4, colour=_BLUE, marker="o", dash="-"),
+    Method("printed", "ours, as printed", _printed, "nothing", True, 4, color=_ORANGE, marker="v", dash="-"),
+    Method("unbiased", "ours, unbiased", _ours("unbiased"), "distances", True, 4, color=_SKY, marker="s", dash="-"),
+    Method("default", "ours, default", _ours("calibrated"), "pairs", True, 4, color=_BLUE, marker="o", dash="-"),
     Method(
         *("projected", "ours, projected (beyond the paper)", _ours("projected"), "rows", True, 4),
-        colour=_GREEN,
+        color=_GREEN,
         marker="D",
         dash="-",
         most_columns=600,
         heavy=True,
     ),
-    Method("srf", "SRF", _rival(_base.SphericalRandomFeatures), "nothing", per_pair=2, colour=_PINK, marker="^"),
-    Method("digmm", "DIGMM", _rival(_base.DoubleGaussianMixture), "subset", per_pair=4, colour=_GOLD, marker="P"),
-    Method("nystroem", "Nyström, leverage", _rival(krein.KreinNystroem), "landmarks", marker="X", colour="#8C6BB1"),
-    Method("rm", "RM", _rival(_base.RandomMaclaurin), "nothing", needs="RandomMaclaurin", marker="<", colour="#A6761D"),
-    Method("ts", "TS", _rival(_base.TensorSketch), "nothing", needs="TensorSketch", marker=">", colour="#7A9A01"),
+    Method(
+        *("srf", "SRF", _rival(_base.SphericalRandomFeatures), "nothing"),
+        per_pair=2,
+        color=_PINK,
+        marker="^",
+        search_seconds=lambda fitted: float(fitted.fit_time_),
+    ),
+    Method("digmm", "DIGMM", _rival(_base.DoubleGaussianMixture), "subset", per_pair=4, color=_GOLD, marker="P"),
+    Method("nystroem", "Nyström, leverage", _rival(krein.KreinNystroem), "landmarks", marker="X", color="#8C6BB1"),
+    Method("rm", "RM", _rival(_base.RandomMaclaurin), "nothing", needs="RandomMaclaurin", marker="<", color="#A6761D"),
+    Method("ts", "TS", _rival(_base.TensorSketch), "nothing", needs="TensorSketch", marker=">", color="#7A9A01"),
     Method(
         *("trp", "TRP", _rival(_base.TensorizedRandomProjection), "nothing"),
         needs="TensorizedRandomProjection",
         marker="*",
-        colour="#C0504D",
+        color="#C0504D",
     ),
     Method(
         *("arccos", "arc-cosine features", _rival(_base.ArcCosineFeatures), "nothing"),
         needs="ArcCosineFeatures",
         marker="h",
-        colour="#2A9D8F",
+        color="#2A9D8F",
     ),
+    Method("r10000", "10,000 points in [−10, 10]", _scheme(Rejection()), "nothing", True, 4, color=_ORANGE, marker="v"),
+    Method("r1000", "1,000 points", _scheme(Rejection(1000)), "nothing", True, 4, color=_GOLD, marker="s"),
     Method(
-        "r10000", "10,000 points in [−10, 10]", _scheme(Rejection()), "nothing", True, 4, colour=_ORANGE, marker="v"
+        "r5", "10,000 points in [−5, 5]", _scheme(Rejection(10_000, 5.0)), "nothing", True, 4, color=_PINK, marker="P"
     ),
-    Method("r1000", "1,000 points", _scheme(Rejection(1000)), "nothing", True, 4, colour=_GOLD, marker="s"),
-    Method(
-        "r5", "10,000 points in [−5, 5]", _scheme(Rejection(10_000, 5.0)), "nothing", True, 4, colour=_PINK, marker="P"
-    ),
-    Method("importance", "importance", _scheme(Importance()), "nothing", True, 4, colour=_GREEN, marker="D"),
-    Method("orthogonal", "orthogonal", _scheme(Orthogonal()), "nothing", True, 4, colour=_SKY, marker="^"),
+    Method("importance", "importance", _scheme(Importance()), "nothing", True, 4, color=_GREEN, marker="D"),
+    Method("orthogonal", "orthogonal", _scheme(Orthogonal()), "nothing", True, 4, color=_SKY, marker="^"),
 )
+
+_BY_NAME = {method.name: method for method in METHODS}
+RIVALS = tuple(method.name for method in METHODS if not method.ours)  # published methods that are not the paper's
+MAPPING_RIVALS = tuple(name for name in RIVALS if _BY_NAME[name].feature_map)  # those without landmarks
+INDEPENDENT_RIVALS = tuple(name for name in RIVALS if _BY_NAME[name].independent)  # those that fit nothing on data
 
 
 def method_of(name: str) -> Method:
-    """A method by its name in records."""
-    return next(method for method in METHODS if method.name == name)
+    """A method by its name in records.
+
+    Parameters
+    ----------
+    name : str
+
+    Returns
+    -------
+    Method
+    """
+    return _BY_NAME[name]
+
+
+def printed_measure(kernel: Kernel, dim: int, cut: float) -> SignedMeasure:
+    """The measure as printed: the Fourier transform of the kernel extended by zero, cut at a radius.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    dim : int
+    cut : float
+
+    Returns
+    -------
+    SignedMeasure
+    """
+    return krein.signed_measure(kernel, dim, method="fourier", truncate=cut)
+
+
+def library_measure(kernel: Kernel, dim: int) -> SignedMeasure:
+    """This library's measure on all distances of the sphere: exact head, atoms of least mass, within 0.001.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    dim : int
+
+    Returns
+    -------
+    SignedMeasure
+    """
+    return krein.signed_measure(kernel, dim, 2.0, "least_mass", 1, 1e-3, sphere=True)
+
+
+def positive_mixture(kernel: Kernel, dim: int) -> Any:
+    """SRF's positive measure on all distances of the sphere.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    dim : int
+
+    Returns
+    -------
+    mixture with ``evaluate``, ``scales``, ``masses`` and ``mass``
+    """
+    features = krein.baselines.SphericalRandomFeatures(kernel=kernel, n_components=4, radius=2.0, random_state=0)
+    return features.fit(np.eye(dim)).mixture_
+
+
+def support_vector_machine(features: Any, seed: int) -> Any:
+    """The classifier of Figure 3: linear, squared hinge loss, C of the paper's grid by five-fold cross-validation.
+
+    Parameters
+    ----------
+    features : estimator
+    seed : int
+
+    Returns
+    -------
+    KreinSVC
+        With the library's own Newton solver.
+    """
+    return krein.KreinSVC(features, C="cv", solver="newton", random_state=seed)
+
+
+def ridge_classifier(features: Any, seed: int) -> Any:
+    """The classifier of Figure 7.
+
+    Parameters
+    ----------
+    features : estimator
+    seed : int
+
+    Returns
+    -------
+    KreinRidgeClassifier
+    """
+    return krein.KreinRidgeClassifier(features, random_state=seed)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from krein.experiments.run import Run
+import krein
+from krein.experiments.plan import FORMAT, Run
 
 __all__ = ["Record", "RecordFile"]
 
@@ -20,16 +22,19 @@ class Record:
     Parameters
     ----------
     run : Run
+        What was done.
     results : dict
         Numbers, or lists of numbers; the same in every repetition.
-    seconds : dict
+    seconds : dict, default={}
         Times, by what was timed.
-    versions : dict
+    versions : dict, default={}
         Of Python and the packages that matter.
-    started : str
+    started : str, default=""
         Date and time, ISO 8601, UTC.
-    notes : list of str
+    notes : list of str, default=[]
         Warnings the run gave.
+    threads : int, default=0
+        The most threads that any pool could use in the run, as found when it ended; 0 for unknown.
     """
 
     run: Run
@@ -38,10 +43,17 @@ class Record:
     versions: dict[str, str] = field(default_factory=dict)
     started: str = ""
     notes: list[str] = field(default_factory=list)
+    threads: int = 0
 
     def to_json(self) -> str:
-        """One line."""
+        """The record as one line.
+
+        Returns
+        -------
+        str
+        """
         fields = {
+            "format": FORMAT,
             "key": self.run.key,
             "run": self.run.as_dict(),
             "results": self.results,
@@ -49,20 +61,35 @@ class Record:
             "versions": self.versions,
             "started": self.started,
             "notes": self.notes,
+            "threads": self.threads,
         }
         return json.dumps(fields, allow_nan=True, ensure_ascii=False)
 
     @classmethod
-    def from_json(cls, line: str) -> Record:
-        """The inverse of `to_json`; a line that is no record is a ValueError."""
-        fields = json.loads(line)
+    def from_fields(cls, fields: dict[str, Any]) -> Record | None:
+        """The inverse of `to_json`, after the line has been parsed.
+
+        Parameters
+        ----------
+        fields : dict
+
+        Returns
+        -------
+        Record or None
+            None for what is no record of this format and of this version of the library.
+        """
+        versions = fields.get("versions")
+        version = versions.get("krein") if isinstance(versions, dict) else None
+        if (fields.get("format"), version) != (FORMAT, krein.__version__):
+            return None
         try:
-            run = Run.from_dict(fields["run"])
-            return cls(
-                run, fields["results"], fields["seconds"], fields["versions"], fields["started"], fields["notes"]
-            )
-        except (KeyError, TypeError, AttributeError) as error:
-            raise ValueError(f"not a record: {line[:80]!r}") from error
+            record = cls(Run.from_dict(fields["run"]), **{name: fields[name] for name in _RESULTS})
+        except (KeyError, TypeError):  # this format, and yet not its fields
+            return None
+        return record if record.run.key == fields.get("key") else None
+
+
+_RESULTS = ("results", "seconds", "versions", "started", "notes", "threads")  # fields of a line beside its run
 
 
 class RecordFile:
@@ -70,6 +97,9 @@ class RecordFile:
 
     A record is appended with one write and pushed to the disk before the next run counts. A line cut short, by a kill in the
     middle of a write, is skipped in reading and its run is done again. A write that fails, as on a full disk, is undone.
+
+    Only records of this format that this version of the library wrote are read: what another version measured is no result of
+    this one. The others stay in the file.
 
     Parameters
     ----------
@@ -81,22 +111,35 @@ class RecordFile:
         self.path = path
 
     def read(self) -> dict[str, Record]:
-        """Records by the key of their run; the first of each key counts."""
+        """Records of this version by the key of their run; the first of each key counts.
+
+        Returns
+        -------
+        dict of str to Record
+        """
         found: dict[str, Record] = {}
-        try:
-            text = self.path.read_text(encoding="utf-8", errors="replace")
-        except FileNotFoundError:
-            return found
-        for line in text.split("\n"):
-            try:
-                record = Record.from_json(line)
-            except ValueError:  # torn, or not ours
-                continue
-            found.setdefault(record.run.key, record)
+        for fields in self._lines():
+            record = Record.from_fields(fields)
+            if record is not None:
+                found.setdefault(record.run.key, record)
         return found
 
+    def count_others(self) -> int:
+        """How many records another version of the library wrote.
+
+        Returns
+        -------
+        int
+        """
+        return sum("run" in fields and Record.from_fields(fields) is None for fields in self._lines())
+
     def append(self, record: Record) -> None:
-        """Add a record; when this returns it is on the disk."""
+        """Add a record; when this returns it is on the disk.
+
+        Parameters
+        ----------
+        record : Record
+        """
         descriptor = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
         try:
             end = os.lseek(descriptor, 0, os.SEEK_END)
@@ -110,6 +153,20 @@ class RecordFile:
                 raise OSError(error.errno, error.strerror, str(self.path)) from error
         finally:
             os.close(descriptor)
+
+    def _lines(self) -> Iterator[dict[str, Any]]:
+        """Whole lines that hold an object; torn ones and those of others are passed over."""
+        try:
+            text = self.path.read_text(encoding="utf-8", errors="replace")
+        except (FileNotFoundError, NotADirectoryError):
+            return
+        for line in text.split("\n"):
+            try:
+                fields = json.loads(line)
+            except json.JSONDecodeError:
+                continue
+            if isinstance(fields, dict):
+                yield fields
 
 
 def _write_all(descriptor: int, data: bytes) -> None:

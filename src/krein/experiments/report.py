@@ -1,36 +1,68 @@
-"""The report of an output folder: sections, figures and tables from its records, written as files."""
+"""The report of a folder of results: sections, figures and tables from its records, written as files."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from krein.experiments.catalog import Experiment, Plan, known_experiments
-from krein.experiments.claims import Claim, Finding, judge
+from krein._core.files import write_whole
+from krein.experiments import paper
+from krein.experiments.claims import Verdict, verdict_on
 from krein.experiments.data import DIMENSIONS, SCALING
-from krein.experiments.drawing import draw, inline
-from krein.experiments.page import Section, page
-from krein.experiments.panels import panels_of
+from krein.experiments.experiment import Experiment
+from krein.experiments.html_page import Section, html_page
+from krein.experiments.plan import Plan
 from krein.experiments.records import Record
-from krein.experiments.sheets import methods_sheet, sheets_of
+from krein.experiments.result_tables import methods_table
+from krein.experiments.svg import draw_svg, inline_svg
 
-__all__ = ["WIDTHS", "command_for", "planned", "write_report"]
+__all__ = ["WIDTHS", "command_for", "judge", "records_by_experiment", "write_report"]
 
-WIDTHS = {"columns": "output columns", "pairs": "pairs s, as the paper counts"}
+WIDTHS = {"columns": "output columns", "pairs": "pairs s, as the paper counts"}  # what an axis of widths counts
 
 
-def planned(plan: Plan, finished: Mapping[str, Record]) -> dict[str, list[Record]]:
-    """Records of this mode, counting and seed, by experiment, from every data set there is."""
+def records_by_experiment(plan: Plan, finished: Mapping[str, Record]) -> dict[str, list[Record]]:
+    """Records of this mode, counting and seed, from every data set there is.
+
+    Parameters
+    ----------
+    plan : Plan
+    finished : mapping of str to Record
+        By the key of their run.
+
+    Returns
+    -------
+    dict of str to list of Record
+        By the name of the experiment, all of them, in the order of the report.
+    """
     wide = replace(plan, datasets=tuple(DIMENSIONS))
     return {
         experiment.name: [finished[run.key] for run in wide.runs(experiment) if run.key in finished]
-        for experiment in known_experiments(())
+        for experiment in paper.known_experiments()
     }
 
 
-def write_report(out: Path, plan: Plan, finished: Mapping[str, Record]) -> tuple[Path, list[tuple[Claim, Finding]]]:
+def judge(records: Mapping[str, Sequence[Record]]) -> list[Verdict]:
+    """Every claim with its verdict, from the records of its experiment.
+
+    Parameters
+    ----------
+    records : mapping of str to sequence of Record
+        By the name of the experiment; what is missing makes its claims not testable.
+
+    Returns
+    -------
+    list of Verdict
+    """
+    return [
+        verdict_on(claim, experiment.name, records.get(experiment.name, ()))
+        for experiment in paper.known_experiments()
+        for claim in experiment.claims
+    ]
+
+
+def write_report(out: Path, plan: Plan, finished: Mapping[str, Record]) -> tuple[Path, list[Verdict]]:
     """Write ``index.html``, the figures and the tables.
 
     Parameters
@@ -40,23 +72,38 @@ def write_report(out: Path, plan: Plan, finished: Mapping[str, Record]) -> tuple
     plan : Plan
         Records of its mode, counting and seed are shown, also those of earlier commands.
     finished : mapping of str to Record
+        By the key of their run.
 
     Returns
     -------
-    path of index.html, and the verdicts in it
+    path : Path
+        Of ``index.html``.
+    verdicts : list of Verdict
+        Those in it.
     """
-    records = planned(plan, finished)
+    records = records_by_experiment(plan, finished)
     verdicts = judge(records)
-    sections = [_section(one, records[one.name], plan, out) for one in known_experiments(()) if records[one.name]]
-    used = {record.run.method for some in records.values() for record in some}
+    sections = [_section(one, records[one.name], plan, out) for one in paper.known_experiments() if records[one.name]]
     everything = [record for some in records.values() for record in some]
+    methods = methods_table({record.run.method for record in everything})
     path = out / "index.html"
-    _write(path, page(sections, verdicts, _intro(plan, everything), methods_sheet(sorted(used))))
+    write_whole(path, html_page(sections, verdicts, _introduction(plan, everything), methods))
     return path, verdicts
 
 
 def command_for(name: str, plan: Plan, out: Path) -> str:
-    """The command that makes an experiment."""
+    """The command that makes an experiment.
+
+    Parameters
+    ----------
+    name : str
+    plan : Plan
+    out : path
+
+    Returns
+    -------
+    str
+    """
     words = ["krein reproduce", name, *(f"--datasets {one}" for one in plan.datasets), f"--{plan.mode}", f"--out {out}"]
     if plan.count != "columns":
         words.append(f"--count {plan.count}")
@@ -67,43 +114,50 @@ def command_for(name: str, plan: Plan, out: Path) -> str:
 
 def _section(experiment: Experiment, records: Sequence[Record], plan: Plan, out: Path) -> Section:
     width = WIDTHS[plan.count]
-    present = tuple(name for name in DIMENSIONS if any(one.run.dataset == name for one in records))
-    here = replace(plan, datasets=present)
-    figures = []
-    for number, panel in enumerate(panels_of(experiment.name, records, width), start=1):
-        svg = draw(panel)
-        _write(out / "figures" / f"{experiment.name}-{number}.svg", svg)
-        figures.append(inline(svg, f"{experiment.name}-{number}", f"{experiment.title}; {panel.title}: {panel.ylabel}"))
-    sheets = sheets_of(experiment.name, records, width)
-    for number, sheet in enumerate(sheets, start=1):
-        _write(out / "tables" / f"{experiment.name}-{number}.csv", sheet.to_csv())
-    notes = sorted({note for one in records for note in one.notes})
+    here = replace(plan, datasets=tuple({record.run.dataset for record in records}))
+    tables = experiment.tables(records, width)
+    for number, table in enumerate(tables, start=1):
+        _write(out / "tables" / f"{experiment.name}-{number}.csv", table.to_csv())
     return Section(
-        experiment.name,
-        experiment.title,
-        experiment.about,
+        experiment,
         _state(experiment, records, here),
         command_for(experiment.name, here, out),
-        tuple(figures),
-        tuple(sheets),
-        tuple(notes),
-        experiment.beyond,
+        tuple(_draw_figures(experiment, records, width, out)),
+        tuple(tables),
+        tuple(sorted({note for one in records for note in one.notes})),
     )
 
 
+def _draw_figures(experiment: Experiment, records: Sequence[Record], width: str, out: Path) -> list[str]:
+    """Write each panel as a file; the same for the page."""
+    found = []
+    for number, panel in enumerate(experiment.figures(records, width), start=1):
+        name, svg = f"{experiment.name}-{number}", draw_svg(panel)
+        _write(out / "figures" / f"{name}.svg", svg)
+        found.append(inline_svg(svg, name, f"{experiment.title}; {panel.title}: {panel.ylabel}"))
+    return found
+
+
 def _state(experiment: Experiment, records: Sequence[Record], plan: Plan) -> str:
-    total = len(plan.runs(experiment))
-    text = f"{len(records):,} of {total:,} runs done."
+    text = f"{len(records):,} of {len(plan.runs(experiment)):,} runs done."
     sizes = experiment.sizes(plan.mode)
     if sizes.test_rows:
         drawn = f"{sizes.train_rows:,} training rows drawn at random" if sizes.train_rows else "all training rows"
         text += f" {sizes.repeats} run(s) per point; fitted on {drawn}, judged on {sizes.test_rows:,} test rows."
     if sizes.repeats > 1 and "projected" in experiment.methods:
         text += " Projected features, which cost most, have a third of the runs and at most 600 columns."
-    return text + (" Timed runs are done one at a time." if experiment.timed else "")
+    if experiment.timed:
+        text += f" Timed runs are done one at a time. {_threads(records)}"
+    return text
 
 
-def _intro(plan: Plan, records: Sequence[Record]) -> list[str]:
+def _threads(records: Sequence[Record]) -> str:
+    """How many threads the runs had, as they found it themselves."""
+    most = max((record.threads for record in records), default=1)
+    return "One thread per run." if most == 1 else f"Up to {most} threads per run."
+
+
+def _introduction(plan: Plan, records: Sequence[Record]) -> list[str]:
     versions = records[0].versions if records else {}
     listed = ", ".join(f"{name} {number}" for name, number in versions.items())
     widths = (
@@ -114,18 +168,10 @@ def _intro(plan: Plan, records: Sequence[Record]) -> list[str]:
     return [
         "Every figure and table of “Fast Learning in Reproducing Kernel Kreĭn Spaces via Signed Measures”, computed anew, with a "
         "verdict on each claim.",
-        f"Mode: {plan.mode}. Data: {SCALING}. {widths} One thread per run. {len(records):,} runs. {listed}.",
+        f"Mode: {plan.mode}. Data: {SCALING}. {widths} {_threads(records)} {len(records):,} runs. {listed}.",
     ]
 
 
 def _write(path: Path, text: str) -> None:
-    """Beside its place, then renamed: a failure leaves the old file whole."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        partial.write_text(text, encoding="utf-8")
-        partial.replace(path)
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, str(path)) from error
-    finally:
-        partial.unlink(missing_ok=True)
+    write_whole(path, text)

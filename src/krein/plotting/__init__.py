@@ -3,7 +3,7 @@
 Every function returns a :class:`matplotlib.figure.Figure` made without ``pyplot``: no global state, no window, safe in threads.
 """
 
-from krein.plotting.look import COLOURS, STYLES, Look, dress, look_of, new_figure, save_figure
+from krein.plotting.look import COLORS, STYLES, Look, dress, look_of, new_figure, save_figure
 from krein.plotting.measure import plot_measure, plot_measures
 
 __all__ = [
@@ -14,6 +14,6 @@ __all__ = [
     "dress",
     "look_of",
     "Look",
-    "COLOURS",
+    "COLORS",
     "STYLES",
 ]

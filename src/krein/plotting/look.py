@@ -1,4 +1,4 @@
-"""How figures look: ink for light and dark pages, colours that colour-blind readers can tell apart, and saving."""
+"""How figures look: ink for light and dark pages, colors that color-blind readers can tell apart, and saving."""
 
 from __future__ import annotations
 
@@ -7,17 +7,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from krein._core.checks import one_of
+from krein._core.files import whole_file
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["COLOURS", "FORMATS", "STYLES", "Look", "Style", "dress", "look_of", "new_figure", "save_figure"]
+__all__ = ["COLORS", "FORMATS", "STYLES", "Look", "Style", "dress", "look_of", "new_figure", "save_figure"]
 
 Style = Literal["auto", "light", "dark"]
-FORMATS = ("png", "svg", "pdf")
+FORMATS = ("png", "svg", "pdf")  # suffixes of files that can be written
 
 # Okabe and Ito's palette without its yellow and black, which vanish on a light or a dark page.
-COLOURS = {
+COLORS = {
     "positive": "#0072B2",
     "negative": "#D55E00",
     "measure": "#009E73",
@@ -29,7 +32,7 @@ COLOURS = {
 
 @dataclass(frozen=True)
 class Look:
-    """Colours of text, lines and page.
+    """Colors of text, lines and page.
 
     Parameters
     ----------
@@ -46,7 +49,7 @@ class Look:
     page: str
 
 
-# The grey of "auto" has a contrast of 4.5 against white and of 4.6 against black, so it reads on both.
+# The gray of "auto" has a contrast of 4.5 against white and of 4.6 against black, so it reads on both.
 STYLES: dict[str, Look] = {
     "auto": Look(ink="#767676", grid="#76767640", page="none"),
     "light": Look(ink="#1a1a1a", grid="#d9d9d9", page="#ffffff"),
@@ -55,11 +58,18 @@ STYLES: dict[str, Look] = {
 
 
 def look_of(style: str) -> Look:
-    """The look by its name, or an error that lists the names."""
-    try:
-        return STYLES[style]
-    except KeyError:
-        raise ValueError(f"style must be one of {', '.join(STYLES)}, got {style!r}") from None
+    """The look of a style.
+
+    Parameters
+    ----------
+    style : {"auto", "light", "dark"}
+        Another name is an error that lists these.
+
+    Returns
+    -------
+    Look
+    """
+    return STYLES[one_of(style, "style", STYLES)]
 
 
 def new_figure(width: float, height: float, style: Style = "auto") -> Figure:
@@ -115,7 +125,7 @@ def dress(axes: Axes, look: Look, *, xlabel: str, ylabel: str, title: str = "") 
 def save_figure(figure: Figure, path: str | os.PathLike[str], *, dpi: int = 160) -> Path:
     """Write a figure as png, svg or pdf, by the suffix of the path; the folder is made if it is missing.
 
-    The file is written beside its place and then renamed, so a failure leaves no half of one.
+    The file is written whole or not at all.
 
     Parameters
     ----------
@@ -135,17 +145,9 @@ def save_figure(figure: Figure, path: str | os.PathLike[str], *, dpi: int = 160)
             f"the suffix of {str(path)!r} does not name a format this can write; use one of "
             f"{', '.join('.' + name for name in FORMATS)}"
         )
-    if target.is_dir():
-        raise IsADirectoryError(f"{str(path)!r} is a folder; give the name of a file in it")
     target.parent.mkdir(parents=True, exist_ok=True)
-    partial = target.with_name(f".{target.name}.{os.getpid()}.part")
     # Without a date two runs on the same input give the same file.
     stamp: dict[str, Any] = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}[kind]
-    try:
-        figure.savefig(partial, format=kind, dpi=dpi, facecolor=figure.get_facecolor(), metadata=stamp)
-        partial.replace(target)
-    except OSError as error:  # the name of the temporary file would only puzzle
-        raise type(error)(error.errno, error.strerror, str(path)) from error
-    finally:
-        partial.unlink(missing_ok=True)
+    with whole_file(target) as stream:
+        figure.savefig(stream, format=kind, dpi=dpi, facecolor=figure.get_facecolor(), metadata=stamp)
     return target

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from krein.measures import Atoms, Mixture, RadialPart, SignedMeasure
-from krein.plotting.look import COLOURS, Look, Style, dress, look_of, new_figure
+from krein.plotting.look import COLORS, Look, Style, dress, look_of, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -89,7 +89,7 @@ def _draw_kernel(axes: Axes, kernel: Kernel, measure: SignedMeasure, title: str,
     axes.plot(z, kernel.radial(z), color=look.ink, linewidth=2.2, label="kernel")
     bias = f"bias ≤ {measure.bias:.1e}" if measure.bias > 0 else "exact"
     given = measure.evaluate(z)
-    axes.plot(z, given, color=COLOURS["measure"], linewidth=1.8, linestyle=(0, (4, 2)), label=f"measure, {bias}")
+    axes.plot(z, given, color=COLORS["measure"], linewidth=1.8, linestyle=(0, (4, 2)), label=f"measure, {bias}")
     axes.legend(frameon=False, labelcolor=look.ink, fontsize="small")
 
 
@@ -120,18 +120,18 @@ def _draw_measure(axes: Axes, measure: SignedMeasure, look: Look) -> None:
         for piece in _continuous(part):
             middle, density = _density(piece, grid)
             height = sign * density * (middle if wide else 1.0)
-            axes.fill_between(middle, 0.0, height, color=COLOURS[name], alpha=0.25, linewidth=0)
-            axes.plot(middle, height, color=COLOURS[name], linewidth=1.6, label=label)
+            axes.fill_between(middle, 0.0, height, color=COLORS[name], alpha=0.25, linewidth=0)
+            axes.plot(middle, height, color=COLORS[name], linewidth=1.6, label=label)
             label = None
         atoms = _atoms(part)
         if atoms.radii.size:
-            axes.vlines(atoms.radii, 0.0, sign * atoms.weights, color=COLOURS[name], linewidth=1.8)
+            axes.vlines(atoms.radii, 0.0, sign * atoms.weights, color=COLORS[name], linewidth=1.8)
             marker = "^" if sign > 0 else "v"
             axes.plot(
                 atoms.radii,
                 sign * atoms.weights,
                 marker,
-                color=COLOURS[name],
+                color=COLORS[name],
                 markersize=5.5,
                 linestyle="none",
                 label=label,

@@ -6,10 +6,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from krein.experiments.claims import Claim, Finding
-from krein.experiments.sheets import Sheet
+from krein.experiments.claims import Verdict
+from krein.experiments.experiment import Experiment
+from krein.experiments.result_tables import Table
 
-__all__ = ["Section", "page"]
+__all__ = ["Section", "html_page"]
 
 _CSS = """
 :root { color-scheme: light dark; --ink: #1b1d20; --soft: #5c6470; --page: #fcfcfa; --card: #ffffff; --line: #dfe2e6;
@@ -48,95 +49,107 @@ class Section:
 
     Parameters
     ----------
-    name, title, about : str
+    experiment : Experiment
     state : str
         Runs done, rows used.
     command : str
         How to get it again.
     figures : tuple of str
         SVG elements, ready for the page.
-    sheets : tuple of Sheet
-    notes : tuple of str
+    tables : tuple of Table
+    notes : tuple of str, default=()
         Warnings the runs gave.
-    beyond : bool
     """
 
-    name: str
-    title: str
-    about: str
+    experiment: Experiment
     state: str
     command: str
     figures: tuple[str, ...]
-    sheets: tuple[Sheet, ...]
+    tables: tuple[Table, ...]
     notes: tuple[str, ...] = ()
-    beyond: bool = False
 
 
-def page(
-    sections: Sequence[Section], verdicts: Sequence[tuple[Claim, Finding]], intro: Sequence[str], methods: Sheet
+def html_page(
+    sections: Sequence[Section], verdicts: Sequence[Verdict], introduction: Sequence[str], methods: Table
 ) -> str:
-    """The whole document."""
-    links = "".join(f'<a href="#{one.name}">{escape(one.title.split(":")[0])}</a>' for one in sections)
-    names = {one.name for one in sections}
-    paper = "".join(_claim(claim, finding, names) for claim, finding in verdicts if claim.paper)
-    own = "".join(_claim(claim, finding, names) for claim, finding in verdicts if not claim.paper)
+    """The whole document.
+
+    Parameters
+    ----------
+    sections : sequence of Section
+    verdicts : sequence of Verdict
+    introduction : sequence of str
+        Paragraphs.
+    methods : Table
+        What each method looks at.
+
+    Returns
+    -------
+    str
+    """
+    links = "".join(
+        f'<a href="#{one.experiment.name}">{escape(one.experiment.title.partition(":")[0])}</a>' for one in sections
+    )
+    names = {one.experiment.name for one in sections}
+    paper = "".join(_verdict(one, names) for one in verdicts if one.claim.paper)
+    own = "".join(_verdict(one, names) for one in verdicts if not one.claim.paper)
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f'<link rel="icon" href="data:,"><title>krein: the paper, checked</title><style>{_CSS}</style></head>\n<body><main>'
         "<h1>Learning in Kreĭn spaces with signed measures: the paper, checked</h1>"
-        + "".join(f"<p>{escape(text)}</p>" for text in intro)
+        + "".join(f"<p>{escape(text)}</p>" for text in introduction)
         + f"<nav>{links}</nav>"
         + f'<h2 id="verdicts">Verdicts</h2><p class="soft">Computed from the records of these runs. &ldquo;As printed&rdquo; is '
         f'the paper&rsquo;s method; &ldquo;library&rdquo; is what krein does by default.</p><div class="claims">{paper}</div>'
         f'<p class="soft">And what this library claims of itself:</p><div class="claims">{own}</div>'
-        + _sheet(methods, prose=True)
+        + _table(methods, prose=True)
         + "".join(_section(one) for one in sections)
         + "</main></body></html>\n"
     )
 
 
-def _claim(claim: Claim, finding: Finding, names: Collection[str]) -> str:
+def _verdict(one: Verdict, names: Collection[str]) -> str:
     chips = "".join(
         f'<li class="{status.replace(" ", "-")}">{who}: {status}</li>'
-        for who, status in (("as printed", finding.printed), ("library", finding.library))
+        for who, status in (("as printed", one.finding.printed), ("library", one.finding.library))
         if status is not None
     )
-    name = claim.experiment
-    link = f'<a href="#{name}">{name}</a>' if name in names else name
+    link = f'<a href="#{one.experiment}">{one.experiment}</a>' if one.experiment in names else one.experiment
     return (
-        f'<div class="claim"><b>{escape(claim.text)}</b><ul class="chips">{chips}</ul><p>{escape(finding.words)}</p>'
-        f'<p class="soft">{link}</p></div>'
+        f'<div class="claim"><b>{escape(one.claim.text)}</b><ul class="chips">{chips}</ul>'
+        f'<p>{escape(one.finding.words)}</p><p class="soft">{link}</p></div>'
     )
 
 
 def _section(one: Section) -> str:
+    experiment = one.experiment
     figures = "".join(f"<figure>{svg}</figure>" for svg in one.figures)
-    mark = ' <span class="soft">(beyond the paper)</span>' if one.beyond else ""
+    mark = ' <span class="soft">(beyond the paper)</span>' if experiment.beyond else ""
     notes = "".join(f"<li>{escape(note)}</li>" for note in one.notes)
     return (
-        f'<section id="{one.name}"><h2>{escape(one.title)}{mark}</h2><p>{escape(one.about)}</p>'
+        f'<section id="{experiment.name}"><h2>{escape(experiment.title)}{mark}</h2><p>{escape(experiment.about)}</p>'
         f'<p class="soft">{escape(one.state)}</p>'
         + (f'<div class="figures">{figures}</div>' if figures else "")
-        + "".join(_sheet(sheet) for sheet in one.sheets)
+        + "".join(_table(table) for table in one.tables)
         + (f"<details><summary>Warnings given by the runs</summary><ul>{notes}</ul></details>" if notes else "")
         + f"<pre>{escape(one.command)}</pre></section>\n"
     )
 
 
-def _sheet(sheet: Sheet, *, prose: bool = False) -> str:
-    head = "".join(f'<th scope="col">{escape(text)}</th>' for text in sheet.header)
+def _table(table: Table, *, prose: bool = False) -> str:
+    head = "".join(f'<th scope="col">{escape(text)}</th>' for text in table.header)
     body = "".join(
         "<tr>"
         + "".join(
-            f"<td>{f'<b>{escape(text)}</b>' if (i, j) in sheet.best else escape(text)}</td>"
+            f"<td>{f'<b>{escape(text)}</b>' if (i, j) in table.best else escape(text)}</td>"
             for j, text in enumerate(row)
         )
         + "</tr>"
-        for i, row in enumerate(sheet.rows)
+        for i, row in enumerate(table.rows)
     )
     kind = ' class="prose"' if prose else ""
     return (
-        f'<div class="scroll" tabindex="0"><table{kind}><caption>{escape(sheet.caption)}</caption><thead><tr>{head}</tr></thead>'
+        f'<div class="scroll" tabindex="0"><table{kind}><caption>{escape(table.caption)}</caption><thead><tr>{head}</tr></thead>'
         f"<tbody>{body}</tbody></table></div>"
     )

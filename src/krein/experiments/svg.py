@@ -1,30 +1,43 @@
-"""Panels as SVG that takes its ink from the page it stands on, so that it reads in light and dark."""
+"""Panels drawn as SVG that takes its ink from the page it stands on, so that it reads in light and dark."""
 
 from __future__ import annotations
 
 import io
 import re
+from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from krein.experiments.panels import FLOOR, Line, Panel
-from krein.plotting import Look, dress, look_of, new_figure
+from krein.experiments.figures import FLOOR, Line, Panel
+from krein.plotting.look import Look, dress, look_of, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["draw", "inline"]
+__all__ = ["draw_svg", "inline_svg"]
 
-_WIDE, _TALL, _LEGEND_ROW = 5.2, 3.5, 0.19
+_WIDE, _TALL, _LEGEND_ROW = 5.2, 3.5, 0.19  # inches
+_LEGEND_COLUMNS = 2
+_MOST_TICKS = 8  # more widths than these would have their labels run together
+_INK = look_of("auto").ink  # what becomes the color of the page's text
 
 
-def draw(panel: Panel) -> str:
-    """The panel as an SVG document with a transparent page and grey ink; the same bytes for the same panel."""
+def draw_svg(panel: Panel) -> str:
+    """A panel as an SVG document with a transparent page and gray ink; the same bytes for the same panel.
+
+    Parameters
+    ----------
+    panel : Panel
+
+    Returns
+    -------
+    str
+    """
     import matplotlib
 
     look = look_of("auto")
-    rows = -(-len(panel.lines) // 2) if len(panel.lines) > 1 else 0
+    rows = -(-len(panel.lines) // _LEGEND_COLUMNS) if len(panel.lines) > 1 else 0
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": panel.title, "font.size": 9}):
         figure = new_figure(_WIDE, _TALL + _LEGEND_ROW * rows)
         axes = figure.subplots()
@@ -33,29 +46,42 @@ def draw(panel: Panel) -> str:
         for line in panel.lines:
             _line(axes, line, look, log=panel.ylog)
         if rows:
-            figure.legend(loc="outside lower left", ncols=2, frameon=False, labelcolor=look.ink, fontsize=8)
+            figure.legend(
+                loc="outside lower left", ncols=_LEGEND_COLUMNS, frameon=False, labelcolor=look.ink, fontsize=8
+            )
         file = io.StringIO()
         figure.savefig(file, format="svg", facecolor="none", metadata={"Date": None, "Creator": None})
     return file.getvalue()
 
 
-def inline(svg: str, name: str, label: str) -> str:
+def inline_svg(svg: str, name: str, label: str) -> str:
     """An SVG document made part of a page: scaled to its width, inked by ``currentColor``, its ids its own.
+
+    Parameters
+    ----------
+    svg : str
+        From `draw_svg`.
+    name : str
+        Put before every id.
+    label : str
+        For those who cannot see it.
+
+    Returns
+    -------
+    str
 
     Examples
     --------
-    >>> inline('<?xml?><svg width="5pt" height="4pt" viewBox="0 0 5 4"><g id="a" style="fill: #767676"/></svg>', "f", "A figure")
-    '<svg role="img" aria-label="A figure" viewBox="0 0 5 4"><g id="f-a" style="fill: currentColor"/></svg>'
+    >>> inline_svg('<?xml?><svg width="5pt" height="4pt" viewBox="0 0 5 4"><g id="a" style="fill: #767676"/></svg>', "f", "Fig")
+    '<svg role="img" aria-label="Fig" viewBox="0 0 5 4"><g id="f-a" style="fill: currentColor"/></svg>'
     """
-    from html import escape
-
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     svg = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", svg, count=1)
     svg = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", svg, count=1)
     svg = re.sub(r'\bid="', f'id="{name}-', svg)
     svg = re.sub(r'href="#', f'href="#{name}-', svg)
-    svg = svg.replace("url(#", f"url(#{name}-").replace("#767676", "currentColor")
+    svg = svg.replace("url(#", f"url(#{name}-").replace(_INK, "currentColor")
     return svg.replace("<svg", f'<svg role="img" aria-label="{escape(label, quote=True)}"', 1).strip()
 
 
@@ -65,7 +91,7 @@ def _scales(axes: Axes, panel: Panel) -> None:
     if panel.xlog:
         axes.set_xscale("log")
         ticks = sorted({x for line in panel.lines for x in line.x if np.isfinite(x)})
-        if len(ticks) <= 8 and all(float(x).is_integer() for x in ticks):
+        if len(ticks) <= _MOST_TICKS and all(float(x).is_integer() for x in ticks):
             axes.xaxis.set_major_locator(FixedLocator(ticks))
             axes.xaxis.set_major_formatter(FormatStrFormatter("%d"))
             axes.xaxis.set_minor_locator(NullLocator())
@@ -77,17 +103,17 @@ def _scales(axes: Axes, panel: Panel) -> None:
 
 
 def _line(axes: Axes, line: Line, look: Look, *, log: bool) -> None:
-    colour = look.ink if line.colour == "ink" else line.colour
+    color = look.ink if line.color == "ink" else line.color
     x, y = np.array(line.x), np.array(line.y)
     if line.stems:
         axes.axhline(0.0, color=look.ink, linewidth=0.8)
-        axes.vlines(x, 0.0, y, color=colour, linewidth=1.8)
-        axes.plot(x, y, line.marker or "o", color=colour, markersize=5, linestyle="none", label=line.label)
+        axes.vlines(x, 0.0, y, color=color, linewidth=1.8)
+        axes.plot(x, y, line.marker or "o", color=color, markersize=5, linestyle="none", label=line.label)
         return
     axes.plot(
         x,
         y,
-        color=colour,
+        color=color,
         marker=line.marker or None,
         markersize=5,
         linestyle=line.dash,
@@ -97,4 +123,4 @@ def _line(axes: Axes, line: Line, look: Look, *, log: bool) -> None:
     if any(line.deviation):
         deviation = np.array(line.deviation)
         low = np.maximum(y - deviation, np.maximum(FLOOR, y / 10)) if log else y - deviation
-        axes.fill_between(x, low, y + deviation, color=colour, alpha=0.18, linewidth=0)
+        axes.fill_between(x, low, y + deviation, color=color, alpha=0.18, linewidth=0)

@@ -5,17 +5,20 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+import krein
 from krein import cli
-from krein.experiments import Plan, Record, RecordFile, reproduce, runner
-from krein.experiments.runner import attempt
+from krein.experiments import Plan, Record, RecordFile, kept_runs, paper, reproduce
+from krein.experiments.folder_lock import alone_in
 
 HERE = Path(__file__).parent
 COMMAND = (
@@ -120,9 +123,12 @@ def test_ctrl_c_says_how_to_continue(tmp_path, jobs):
     os.killpg(process.pid, signal.SIGINT)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert "the same command continues from there" in " ".join(err.split())
+    said = " ".join(err.split())
+    assert "the same command continues from there" in said
     assert "Traceback" not in err
-    assert len(RecordFile(tmp_path / "records.jsonl").read()) >= 2
+    kept = len(RecordFile(tmp_path / "records.jsonl").read())
+    assert len(lines(tmp_path / "records.jsonl")) == kept >= 2
+    assert re.search(rf" {kept} of \d+ runs are kept", said)
 
 
 def test_processes_give_the_records_of_one(finished, tmp_path):
@@ -139,7 +145,7 @@ def test_unknown_names(capsys, tmp_path):
     assert run("reproduce", "figure12", "--out", str(tmp_path)) == 2
     assert "known: figure1, figure2" in " ".join(capsys.readouterr().err.split())
     assert run("reproduce", "figure1", "--datasets", "mnist", "--out", str(tmp_path)) == 2
-    assert "known: letter, ijcnn1, covtype, cod_rna" in " ".join(capsys.readouterr().err.split())
+    assert "Known: letter, ijcnn1, covtype, cod_rna" in " ".join(capsys.readouterr().err.split())
     assert list(tmp_path.iterdir()) == []
 
 
@@ -185,29 +191,95 @@ def test_a_full_disk_keeps_what_is_finished(small, capsys, tmp_path, monkeypatch
 
 
 def test_a_run_that_fails_is_told_and_tried_again(small, capsys, tmp_path, monkeypatch):
+    (figure1,) = paper.known_experiments(["figure1"])
+
     def break_srf(one):
         if one.method == "srf":
             raise ValueError("a bad day")
-        return attempt_measure(one)
+        return figure1.measure(one)
 
-    attempt_measure = runner.measure
-    monkeypatch.setattr(runner, "measure", break_srf)
-    assert run("reproduce", "figure1", "--out", str(tmp_path), "--jobs", "1") == 0
+    with monkeypatch.context() as patch:
+        patch.setattr(paper, "EXPERIMENTS", (replace(figure1, measure=break_srf),))
+        assert run("reproduce", "figure1", "--out", str(tmp_path), "--jobs", "1") == 0
     assert "a bad day" in capsys.readouterr().err
-    monkeypatch.undo()
     assert len(RecordFile(tmp_path / "records.jsonl").read()) == 2
+    again = reproduce(["figure1"], out=tmp_path)
+    assert (again.done, again.reused) == (1, 2)
 
 
-def test_attempt_reports_the_run():
-    broken = Plan().runs(runner_experiment())[0]
-    outcome = attempt(type(broken)(**{**broken.__dict__, "kernel": "no such kernel"}))
-    assert outcome.message.startswith("ValueError")
+def test_records_of_another_version_are_not_reused(small, capsys, tmp_path, monkeypatch):
+    names = ["figure1"]
+    with monkeypatch.context() as patch:
+        patch.setattr(krein, "__version__", "0.0.1")
+        patch.setattr("krein.experiments.execute._versions", lambda: {"krein": "0.0.1"})
+        assert reproduce(names, out=tmp_path).done == 3
+        assert kept_runs(names, Plan(), tmp_path) == (3, 3)
+    assert kept_runs(names, Plan(), tmp_path) == (0, 3)
+    assert run("reproduce", "figure1", "--out", str(tmp_path), "--jobs", "1") == 0
+    assert "3 records of another version of krein are left in the file and not used" in capsys.readouterr().out
+    assert kept_runs(names, Plan(), tmp_path) == (3, 3)
+    assert len(lines(tmp_path / "records.jsonl")) == 6
 
 
-def runner_experiment():
-    from krein.experiments import EXPERIMENTS
+def test_ctrl_c_between_a_record_and_its_count(small, capsys, tmp_path, monkeypatch):
+    """The message once said 3 where the file had 4: the interrupt came after the write and before the count."""
+    real, count = RecordFile.append, 0
 
-    return EXPERIMENTS[0]
+    def interrupted_after_two(self: RecordFile, record: Record) -> None:
+        nonlocal count
+        real(self, record)
+        count += 1
+        if count == 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(RecordFile, "append", interrupted_after_two)
+    assert run("reproduce", "figure1", "--out", str(tmp_path), "--jobs", "1") == 130
+    assert "2 of 3 runs are kept" in " ".join(capsys.readouterr().err.split())
+    assert len(lines(tmp_path / "records.jsonl")) == 2
+
+
+def test_a_second_process_in_the_folder_is_refused(small, capsys, tmp_path):
+    with alone_in(tmp_path):
+        assert run("reproduce", "figure1", "--out", str(tmp_path), "--jobs", "1") == 2
+    err = " ".join(capsys.readouterr().err.split())
+    assert f"process {os.getpid()}" in err
+    assert "at work in this folder" in err
+    assert "runs are kept" not in err
+    assert (tmp_path / "records.jsonl").read_bytes() == b""
+
+
+def test_two_processes_do_no_run_twice(tmp_path):
+    """Started together: one works, the other is refused or comes when all is done; the file has every run once."""
+    both = [start("reproduce", "figure2", "--out", str(tmp_path), "--jobs", "1") for _ in range(2)]
+    ended = [(process.communicate(timeout=300), process.returncode) for process in both]
+    codes = sorted(code for _, code in ended)
+    assert codes in ([0, 0], [0, 2]), ended
+    for (_, err), code in ended:
+        assert code == 0 or "at work in this folder" in " ".join(err.split())
+    keys = [line["key"] for line in lines(tmp_path / "records.jsonl")]
+    assert len(keys) == len(set(keys)) > 10
+
+
+def test_what_will_be_done_is_said_first(small, capsys, tmp_path, monkeypatch):
+    def nothing(*_, **__):
+        raise OSError("not in this test")
+
+    monkeypatch.setattr("krein.experiments.reproduce", nothing)
+    assert run("reproduce", "figure1", "table2", "--out", str(tmp_path), "--jobs", "2") == 2
+    said = " ".join(capsys.readouterr().err.split())
+    total = sum(len(Plan().runs(one)) for one in paper.known_experiments(["figure1", "table2"]))
+    assert f"{total} runs on letter (quick):" in said
+    assert "figure1 3 a kernel and its signed measure" in said
+    assert "2 processes, one thread per run; timed runs (table2) one at a time" in said
+    assert "index.html" in said
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_progress_without_a_terminal_tells_the_time_left(small, capsys, tmp_path):
+    assert run("reproduce", "figure1", "--out", str(tmp_path), "--jobs", "1") == 0
+    err = capsys.readouterr().err
+    told = re.findall(r"^(\d+) of 3 runs, \d+ s, about \d+ s left$", err, flags=re.MULTILINE)
+    assert told == ["1", "2", "3"]
 
 
 def test_the_terminal_says_who_wins(small, capsys, tmp_path):

@@ -1,0 +1,164 @@
+"""From records to what a picture shows: panels of lines, as data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from krein.experiments.comparison import Point, Stats, means, seconds_to_generate
+from krein.experiments.methods import METHODS, Method
+from krein.experiments.records import Record
+
+__all__ = ["FLOOR", "Line", "Panel", "error_panels", "method_line", "points_of", "time_panels", "width_panels"]
+
+FLOOR = 1e-7  # relative errors below are drawn here: exact but for rounding
+ERROR_LABEL = "relative error of the kernel matrix"  # of the vertical axis
+
+
+@dataclass(frozen=True)
+class Line:
+    """Points of one method.
+
+    Parameters
+    ----------
+    label : str
+    x, y : tuple of float
+    deviation : tuple of float, default=()
+        Half the height of the band around the line.
+    color, marker, dash : str
+        ``"ink"`` is the color of the text.
+    stems : bool, default=False
+        Whether the points stand on the axis and are not joined.
+    """
+
+    label: str
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    deviation: tuple[float, ...] = ()
+    color: str = "ink"
+    marker: str = ""
+    dash: str = "-"
+    stems: bool = False
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One picture: axes and lines.
+
+    Parameters
+    ----------
+    title, xlabel, ylabel : str
+    lines : tuple of Line
+    xlog, ylog : bool, default=False
+        Whether the axis is logarithmic.
+    """
+
+    title: str
+    xlabel: str
+    ylabel: str
+    lines: tuple[Line, ...]
+    xlog: bool = False
+    ylog: bool = False
+
+
+def error_panels(records: Sequence[Record], width: str) -> list[Panel]:
+    """Error of the kernel matrix against width, a panel for each data set and kernel.
+
+    Parameters
+    ----------
+    records : sequence of Record
+    width : str
+        What the horizontal axis counts.
+
+    Returns
+    -------
+    list of Panel
+    """
+    return width_panels(records, "error", width, ERROR_LABEL, ylog=True)
+
+
+def time_panels(records: Sequence[Record], width: str) -> list[Panel]:
+    """Seconds to fit and map against width, a panel for each data set and kernel.
+
+    Parameters
+    ----------
+    records : sequence of Record
+    width : str
+
+    Returns
+    -------
+    list of Panel
+    """
+    return width_panels(records, seconds_to_generate, width, "seconds to fit and map, one thread", ylog=True)
+
+
+def width_panels(
+    records: Sequence[Record], value: Callable[[Record], float] | str, width: str, ylabel: str, *, ylog: bool
+) -> list[Panel]:
+    """A result against width, a panel for each kernel and data set, a line for each method.
+
+    Parameters
+    ----------
+    records : sequence of Record
+    value : callable or str
+        As in :func:`krein.experiments.comparison.means`.
+    width, ylabel : str
+    ylog : bool
+
+    Returns
+    -------
+    list of Panel
+    """
+    stats = means(records, value)
+    pairs = dict.fromkeys((point.kernel, point.dataset) for point in stats)
+    return [
+        Panel(
+            *(f"{dataset}, {kernel}", width, ylabel, tuple(_lines(stats, dataset, kernel, ylog=ylog))),
+            xlog=True,
+            ylog=ylog,
+        )
+        for kernel, dataset in sorted(pairs, key=lambda pair: pair[0])
+    ]
+
+
+def points_of(stats: Stats, dataset: str, kernel: str) -> Iterator[tuple[Method, list[Point]]]:
+    """The points of each method on one data set and kernel, by width.
+
+    Parameters
+    ----------
+    stats : dict of Point to Stat
+    dataset, kernel : str
+
+    Yields
+    ------
+    method : Method
+    points : list of Point
+        Never empty.
+    """
+    for method in METHODS:
+        points = sorted(point for point in stats if point[:2] == (dataset, kernel) and point.method == method.name)
+        if points:
+            yield method, points
+
+
+def method_line(method: Method, x: Sequence[float], y: Sequence[float], deviation: tuple[float, ...] = ()) -> Line:
+    """A line in the look of its method.
+
+    Parameters
+    ----------
+    method : Method
+    x, y : sequence of float
+    deviation : tuple of float, default=()
+
+    Returns
+    -------
+    Line
+    """
+    return Line(method.label, tuple(x), tuple(y), deviation, method.color, method.marker, method.dash)
+
+
+def _lines(stats: Stats, dataset: str, kernel: str, *, ylog: bool) -> Iterator[Line]:
+    for method, points in points_of(stats, dataset, kernel):
+        y = [max(stats[point].mean, FLOOR) if ylog else stats[point].mean for point in points]
+        deviation = tuple(stats[point].deviation for point in points)
+        yield method_line(method, [float(point.size) for point in points], y, deviation)

@@ -54,7 +54,7 @@ class _ScaleKernel(_EuclideanKernel):
     def _in_scales(self, z: Any) -> np.ndarray:
         """z / s, infinite where it leaves the floating range."""
         with np.errstate(over="ignore"):
-            return np.asarray(z, dtype=np.float64) / self.scale
+            return np.asarray(np.asarray(z, dtype=np.float64) / self.scale)
 
 
 @dataclass(frozen=True, repr=False)
@@ -286,8 +286,11 @@ class DeltaGaussian(_EuclideanKernel):
         distances = np.asarray(z, dtype=np.float64)
         with np.errstate(over="ignore"):
             near, wide = distances / self.a, distances / self.b
-            gap = (near * ((self.b - self.a) / self.b)) * (near + wide)  # z²/a² − z²/b²
-            return np.asarray(np.exp(-0.5 * wide**2) * np.expm1(-0.5 * gap) + 0.0)  # no cancellation near z = 0
+            gap = near + wide
+            near *= -0.5 * ((self.b - self.a) / self.b)
+            gap *= near  # −½(z²/a² − z²/b²)
+            wide *= -0.5 * wide
+        return np.asarray(np.exp(wide) * np.expm1(gap) + 0.0)  # no cancellation near z = 0
 
     def terms(self) -> tuple[tuple[float, Kernel], ...]:
         return (1.0, Gaussian(self.a)), (-1.0, Gaussian(self.b))
@@ -365,4 +368,7 @@ def _log_one_plus_square(z: Any, scale: float) -> np.ndarray:
     distances = np.asarray(z, dtype=np.float64)
     with np.errstate(over="ignore"):
         x = distances / scale
-        return np.where(x < _FAR, np.log1p(x * x), 2.0 * (_log(distances) - math.log(scale)))
+        logs = np.log1p(x * x)
+    if np.max(x, initial=0.0) >= _FAR:
+        logs = np.where(x < _FAR, logs, 2.0 * (_log(distances) - math.log(scale)))
+    return np.asarray(logs)

@@ -7,8 +7,9 @@ import pytest
 
 from helpers import unit_vectors
 from krein.features import FeatureMap, calibrate, head_basis, held_out_gram, relative_error
-from krein.features.calibration import RIDGES, _NormalEquations, _with_weights
+from krein.features.calibration import RIDGES, _relative, _with_weights
 from krein.features.choice import EQUAL, MARGIN
+from krein.features.row_pairs import NormalEquations, RowPairs, own_weights
 from krein.kernels import NTK, DeltaGaussian, Gaussian, Sigmoid
 from krein.measures import Head, SignedMeasure
 from krein.sampling import Orthogonal
@@ -52,8 +53,11 @@ def test_is_ridge_regression_on_all_pairs(sphere, degree, ridge, partners, rng):
     pull = np.sqrt(ridge) * np.linalg.norm(design, axis=0)
     taller = np.vstack([design, np.diag(pull)])
     expected = np.linalg.lstsq(taller, np.concatenate([exact.ravel(), pull * prior]), rcond=None)[0]
-    found = _NormalEquations.of(m, X, exact).solve(ridge)
+    pairs = RowPairs.of(m, X, exact)
+    np.testing.assert_array_equal(own_weights(m), prior)
+    found = NormalEquations.of(pairs, prior).solve(ridge)
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-8)
+    np.testing.assert_allclose(pairs.estimate(found).ravel(), design @ found, atol=1e-12)
 
 
 @pytest.mark.parametrize("kernel", [DeltaGaussian(1.0, 3.0), Gaussian(0.7), NTK()], ids=str)
@@ -92,7 +96,7 @@ def test_the_strongest_ridge_of_those_that_are_nearly_best(kernel, rng, monkeypa
     fit, check = (unit_vectors(rng, n, DIM) if sphere else rng.standard_normal((n, DIM)) for n in (300, 60))
     chosen = calibrate(m, fit, check, kernel.gram)
     errors = {np.inf: relative_error(m, check, kernel.gram(check))}
-    system = _NormalEquations.of(m, fit, kernel.gram(fit, fit[:128]))
+    system = NormalEquations.of(RowPairs.of(m, fit, kernel.gram(fit, fit[:128])), own_weights(m))
     for ridge in RIDGES:
         errors[ridge] = relative_error(_with_weights(m, system.solve(ridge)), check, kernel.gram(check))
     bound = (1 + MARGIN) * min(errors.values()) + EQUAL
@@ -100,8 +104,8 @@ def test_the_strongest_ridge_of_those_that_are_nearly_best(kernel, rng, monkeypa
     for seed in range(5):
         noise = np.random.default_rng(seed)
         monkeypatch.setattr(
-            "krein.features.calibration.relative_error",
-            lambda *args, noise=noise: relative_error(*args) * (1 + 1e-12 * noise.standard_normal()),
+            "krein.features.calibration._relative",
+            lambda *args, noise=noise: _relative(*args) * (1 + 1e-12 * noise.standard_normal()),
         )
         assert calibrate(m, fit, check, kernel.gram).ridge == chosen.ridge
 

@@ -41,6 +41,7 @@ class Watched:
 def test_every_pool_has_one_thread_inside_a_timed_run(name, monkeypatch):
     """Before: krein's own loops, and those of rivals, had as many threads as there are cores."""
     monkeypatch.setenv("OMP_NUM_THREADS", "2")  # so that even a machine of one core would show it
+    numba.get_num_threads()  # starts numba's threads, so that there is something to limit
     before = n_threads()
     seen: dict[str, list[int]] = {}
 

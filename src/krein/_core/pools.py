@@ -14,7 +14,7 @@ from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["Blas", "openmp_threads", "pools_limit"]
+__all__ = ["Blas", "openmp_threads", "pools_limit", "running_numba"]
 
 
 @cache
@@ -102,7 +102,7 @@ def pools_limit() -> int | None:
     int or None
     """
     counts = [library.get_num_threads() or 1 for library in _libraries()[1]]
-    numba = _running_numba()
+    numba = running_numba()
     if numba is not None:
         counts.append(int(numba.get_num_threads()))
     return min(counts, default=None)
@@ -125,7 +125,7 @@ def openmp_threads(threads: int, *, quiet: bool) -> Iterator[None]:
     _, libraries, blas_by_thread = _libraries()
     most = 1 if quiet and blas_by_thread else threads
     before = [(library, library.get_num_threads() or 1) for library in libraries]
-    numba = _running_numba()
+    numba = running_numba()
     mask = 0 if numba is None else int(numba.get_num_threads())
     for library, count in before:
         if count > most:
@@ -142,8 +142,13 @@ def openmp_threads(threads: int, *, quiet: bool) -> Iterator[None]:
             numba.set_num_threads(mask)
 
 
-def _running_numba() -> Any:
-    """The module, if its threads have been started; None if not."""
+def running_numba() -> Any:
+    """numba, if its threads have been started; asking it for their number would start them.
+
+    Returns
+    -------
+    module or None
+    """
     if "numba" not in sys.modules:
         return None
     import numba

@@ -19,6 +19,7 @@ from importlib.metadata import version
 from threadpoolctl import threadpool_info
 
 import krein
+from krein._core.pools import running_numba
 from krein._core.threads import n_threads, thread_limit
 from krein.experiments.experiment import Measurement
 from krein.experiments.plan import Run
@@ -127,9 +128,9 @@ def threads_allowed() -> int:
     -------
     int
     """
-    import numba
-
-    return max(n_threads(), numba.get_num_threads(), *(int(pool["num_threads"]) for pool in threadpool_info()))
+    numba = running_numba()  # threads that nobody has started are not used: our own loops share them out themselves
+    started = [] if numba is None else [int(numba.get_num_threads())]
+    return max([n_threads(), *started, *(int(pool["num_threads"]) for pool in threadpool_info())])
 
 
 def _here(tasks: Sequence[Task]) -> Generator[Record | Failure, None, None]:

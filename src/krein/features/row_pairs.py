@@ -16,6 +16,7 @@ from typing import Self, final
 import numpy as np
 from scipy import linalg
 
+from krein._core.threads import blas_threads
 from krein.features.feature_map import FeatureMap
 
 __all__ = ["NormalEquations", "RowPairs", "own_weights"]
@@ -126,8 +127,9 @@ class RowPairs:
         -------
         ndarray of shape (n_head + n_waves, n_head + n_waves)
         """
-        inner = self.columns.T @ self.columns
-        inner *= inner if len(self.others) == len(self.columns) else self.others.T @ self.others
+        with blas_threads(self.columns.size * self.columns.shape[1]):
+            inner = self.columns.T @ self.columns
+            inner *= inner if len(self.others) == len(self.columns) else self.others.T @ self.others
         return self._fold(self._fold(inner).T)
 
     def _fold(self, matrix: np.ndarray) -> np.ndarray:

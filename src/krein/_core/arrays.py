@@ -1,0 +1,54 @@
+"""Arrays as parts of frozen objects: copied, checked, and never written to again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+__all__ = ["check_shape", "frozen_array"]
+
+
+def frozen_array(value: Any, name: str, shape: tuple[int | None, ...]) -> np.ndarray:
+    """A finite array of real numbers of some shape as a read-only copy, or an error that names it.
+
+    Parameters
+    ----------
+    value : array-like
+    name : str
+        What to call it in an error message.
+    shape : tuple of int or None
+        None for any length.
+
+    Returns
+    -------
+    ndarray of float64
+
+    Examples
+    --------
+    >>> frozen_array([[1, 2]], "points", (None, 2))
+    array([[1., 2.]])
+    """
+    array = np.array(value, dtype=np.float64)
+    check_shape(array, name, shape)
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} must be finite")
+    array.setflags(write=False)
+    return array
+
+
+def check_shape(array: Any, name: str, shape: tuple[int | None, ...]) -> None:
+    """Refuse an array, dense or sparse, of another shape.
+
+    Parameters
+    ----------
+    array : array
+    name : str
+        What to call it in an error message.
+    shape : tuple of int or None
+        None for any length.
+    """
+    have = tuple(array.shape)
+    if len(have) != len(shape) or any(want not in (None, length) for length, want in zip(have, shape, strict=True)):
+        wanted = ", ".join("any" if length is None else str(length) for length in shape)
+        raise ValueError(f"{name} must have shape ({wanted}{',' * (len(shape) == 1)}), got {have}")

@@ -12,6 +12,7 @@ from baseline_maps import MAPS, make, rows
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from krein._core.threads import thread_limit
 from krein.baselines import (
     ArcCosineFeatures,
     DoubleGaussianMixture,
@@ -155,6 +156,34 @@ class TestContract:
         with pytest.raises((TypeError, ValueError), match="kernel must be"):
             make(name, kernel=3).fit(rows())
 
+    def test_kernel_and_width_by_position_and_nothing_else(self, name):
+        maker, kernel, parameters = MAPS[name]
+        if maker is KreinNystroem:
+            pytest.skip("not a map of this room")
+        f = maker(kernel, 24, random_state=0, **parameters)
+        np.testing.assert_array_equal(f.fit_transform(rows(30)), make(name, 24).fit_transform(rows(30)))
+        with pytest.raises(TypeError, match="positional"):
+            maker(kernel, 24, 0)
+        assert maker().n_components == 512
+
+    def test_the_number_of_threads_changes_no_bit(self, name):
+        X = rows(3000, dtype=np.float32)
+        f = make(name, 200).fit(X[:300])
+        with thread_limit(1):
+            alone = f.transform(X)
+        for threads in (2, 3):
+            with thread_limit(threads):
+                np.testing.assert_array_equal(f.transform(X), alone)
+
+    def test_parts_of_a_loaded_map_must_fit(self, name):
+        f = make(name).fit(rows())
+        if isinstance(f, KreinNystroem):
+            pytest.skip("not a map of this room")
+        f._check_loaded()
+        f.signature_ = f.signature_[:-1]
+        with pytest.raises(ValueError, match=r"shape|fit each other"):
+            f._check_loaded()
+
     def test_transform_needs_little_more_memory_than_its_output(self, name):
         X = rows(20_000, dim=10, dtype=np.float32)
         f = make(name, 256).fit(X[:500])
@@ -203,3 +232,32 @@ def test_kernels_a_method_cannot_do_are_refused_with_those_that_can(refusing, ke
 def test_absurd_parameters_are_named(f, message):
     with pytest.raises(ValueError, match=message):
         f.fit(2.0 * rows())
+
+
+@pytest.mark.parametrize(("dtype", "huge"), [(np.float32, 1e30), (np.float64, 1e150), (np.float64, 1e200)])
+@pytest.mark.parametrize("maker", [TensorSketch, TensorizedRandomProjection, RandomMaclaurin, ArcCosineFeatures])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_finite_rows_give_finite_features_or_are_refused_by_number(maker, dtype, huge, sparse):
+    X = np.array(rows(20, dtype=dtype))
+    f = maker(n_components=24, random_state=0).fit(X)
+    X[7, 1] = huge
+    X = sp.csr_array(X) if sparse else X
+    for call in (f.transform, lambda X: maker(n_components=24, random_state=0).fit(X).transform(X)):
+        if maker is ArcCosineFeatures and huge == 1e150:  # a kernel of the second power bears this
+            Z = call(X)
+            assert np.isfinite(Z).all()
+            assert np.isfinite(Z @ Z.T).all()
+        else:
+            with pytest.raises(ValueError, match=r"row 7 of X has length 1e\+"):
+                call(X)
+
+
+@pytest.mark.parametrize(("dtype", "huge"), [(np.float32, 1e30), (np.float64, 1e200)])
+@pytest.mark.parametrize("maker", [SphericalRandomFeatures, DoubleGaussianMixture])
+def test_rows_too_far_apart_are_refused_by_number(maker, dtype, huge):
+    X = np.array(rows(20, dtype=dtype))
+    f = maker(n_components=24, random_state=0).fit(X)
+    X[7, 1] = huge
+    for call in (f.transform, maker(n_components=24, random_state=0).fit):
+        with pytest.raises(ValueError, match=r"row 7 of X has length 1e\+"):
+            call(X)

@@ -146,5 +146,5 @@ def test_rows_too_large_are_refused_by_number(dtype, huge, reach):
     X = rows(10, dtype)
     X[7, 2] = huge
     m, where = feature_map(HEADS[3], False), region(False, reach=reach)
-    with pytest.raises(ValueError, match=r"row 7 of X has an entry of 1e\+"):
+    with pytest.raises(ValueError, match=r"row 7 of X has length 1e\+"):
         one_pass(m, where, X)

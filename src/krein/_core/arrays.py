@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["finite_array", "signs"]
+__all__ = ["check_shape", "finite_array", "signs"]
 
 
 def finite_array(value: Any, name: str, shape: tuple[int | None, ...]) -> np.ndarray:
@@ -28,12 +28,7 @@ def finite_array(value: Any, name: str, shape: tuple[int | None, ...]) -> np.nda
         array = np.array(value, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} must be an array of numbers: {error}") from error
-    fits = array.ndim == len(shape) and all(
-        want is None or want == got for want, got in zip(shape, array.shape, strict=True)
-    )
-    if not fits:
-        wanted = ", ".join("any" if length is None else str(length) for length in shape)
-        raise ValueError(f"{name} must have shape ({wanted}), got {array.shape}: the parts do not fit")
+    check_shape(array, name, shape)
     if not np.isfinite(array).all():
         raise ValueError(f"{name} must be finite, got NaN or infinity")
     array.setflags(write=False)
@@ -57,3 +52,20 @@ def signs(value: Any, name: str, length: int) -> np.ndarray:
     if (np.abs(array) != 1.0).any():
         raise ValueError(f"{name} must be made of +1 and -1, got other numbers")
     return array
+
+
+def check_shape(array: Any, name: str, shape: tuple[int | None, ...]) -> None:
+    """Refuse an array, dense or sparse, of another shape.
+
+    Parameters
+    ----------
+    array : array
+    name : str
+        What to call it in an error message.
+    shape : tuple of int or None
+        None for any length.
+    """
+    have = tuple(array.shape)
+    if len(have) != len(shape) or any(want not in (None, length) for length, want in zip(have, shape, strict=True)):
+        wanted = ", ".join("any" if length is None else str(length) for length in shape)
+        raise ValueError(f"{name} must have shape ({wanted}{',' * (len(shape) == 1)}), got {have}")

@@ -61,7 +61,8 @@ def one_of(value: Any, name: str, choices: Iterable[str], *, otherwise: str = ""
     """One of some names, or an error that lists them; `otherwise` says what else the parameter takes, such as " or a number"."""
     known = tuple(choices)
     if not isinstance(value, str) or value not in known:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, known))}{otherwise}, got {_short(value)}")
+        rule = ("one of " if len(known) > 1 else "") + ", ".join(map(repr, known))
+        raise ValueError(f"{name} must be {rule}{otherwise}, got {_short(value)}")
     return str(value)
 
 

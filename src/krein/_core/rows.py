@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -131,16 +132,16 @@ def _rows_per_block(X: Any) -> int:
 
 
 def check_magnitude(X: Any, *, power: int = 2, name: str = "X", first: int = 0) -> None:
-    """Refuse finite rows so large that what is made of them would not be finite in their own type.
+    """Refuse finite rows so long that what is made of them would not be finite in their own type.
 
-    Entries may be as large as the root of the largest number of the type, of order ``power``, divided by the number of columns: a
-    sum over the columns raised to that power is then finite.
+    A row may be as long as a quarter of the root, of order ``power``, of the largest number of the type: sums of a few such powers
+    are then finite, and so are squared distances for a power of 2.
 
     Parameters
     ----------
     X : array or CSR matrix of shape (n_samples, n_features), float32 or float64
     power : int, default=2
-        The power of their entries that kernel values or features have; squared distances have 2.
+        The power of the length that kernel values have: 2 for squared distances, 2p for a polynomial of degree p.
     name : str, default="X"
         What to call the matrix in an error message.
     first : int, default=0
@@ -149,16 +150,16 @@ def check_magnitude(X: Any, *, power: int = 2, name: str = "X", first: int = 0) 
     values = X.data if sp.issparse(X) else X
     if not values.size:
         return
-    bound = float(np.finfo(values.dtype).max) ** (1.0 / power) / X.shape[1]
-    if max(float(values.max()), -float(values.min())) <= bound:
+    longest = 0.25 * float(np.finfo(values.dtype).max) ** (1.0 / power)
+    largest = max(float(values.max()), -float(values.min()))
+    if largest * math.sqrt(X.shape[1]) <= longest:  # one fast pass, nearly always the last
         return
-    place = int(np.flatnonzero(np.abs(values) > bound)[0])
-    row = int(np.searchsorted(X.indptr, place, side="right")) - 1 if sp.issparse(X) else place // X.shape[1]
-    entry = float(values.ravel()[place])
-    raise ValueError(
-        f"row {first + row} of {name} has an entry of {entry:.3g}, too large for {values.dtype}: sums of entries to the power "
-        f"{power} would not be finite beyond {bound:.2g}; scale the columns, such as by sklearn.preprocessing.StandardScaler"
-    )
+    norms = row_norms(X)
+    for row in np.flatnonzero(norms > longest)[:1]:
+        raise ValueError(
+            f"row {first + row} of {name} has length {norms[row]:.3g}, too large for {values.dtype}: its power {power} would not "
+            f"be finite beyond {longest:.2g}; scale the columns first, by sklearn.preprocessing.StandardScaler for one"
+        )
 
 
 def unit_rows(X: Any, *, normalize: bool = True, name: str = "X", first: int = 0) -> Any:

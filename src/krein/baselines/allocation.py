@@ -4,18 +4,32 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 __all__ = ["DEGREE_LAWS", "DegreePlan", "plan_degrees"]
 
 DEGREE_LAWS = ("optimal", "proportional", "geometric")
+_LEAST_SPREAD = (
+    1e-2  # of the largest: a degree without variance on the sample still needs a column, it may have some elsewhere
+)
 
 
 @dataclass(frozen=True, eq=False)
 class DegreePlan:
-    """Random columns with their degrees (not increasing) and amplitudes, after d exact linear columns if any."""
+    """Random columns with their degrees and amplitudes, after d exact linear columns if any.
+
+    Parameters
+    ----------
+    exact_degree : {-1, 0, 1}
+        The largest degree that is represented exactly; -1 if none is.
+    linear_amplitude : float
+        Of the exact linear columns.
+    degrees, amplitudes : ndarray of shape (n_random,)
+        Degrees do not increase.
+    variance : float
+        Predicted, in the mean over pairs of rows.
+    """
 
     exact_degree: int
     linear_amplitude: float
@@ -56,7 +70,7 @@ def plan_degrees(
     return min(plans, key=lambda plan: plan.variance)
 
 
-def _exact_options(coefficients: np.ndarray, width: int, dim: int, exact_degree: Any) -> list[int]:
+def _exact_options(coefficients: np.ndarray, width: int, dim: int, exact_degree: str | int) -> list[int]:
     if exact_degree not in ("auto", -1, 0, 1):
         raise ValueError(f"exact_degree must be 'auto', -1, 0 or 1, got {exact_degree!r}")
     has_constant, has_linear = bool(coefficients[0]), coefficients.size > 1 and bool(coefficients[1])
@@ -99,8 +113,9 @@ def _plan(
             drawn, weight, variance = _sampled(terms, size, variances[terms], probabilities, left, rng)
         else:
             spread = np.sqrt(variances[terms])
-            # A degree without variance on the sample still needs a column: it may have some elsewhere.
-            share = size * np.maximum(spread, 1e-2 * spread.max()) if law == "optimal" and spread.any() else size
+            share = (
+                size * np.maximum(spread, _LEAST_SPREAD * spread.max()) if law == "optimal" and spread.any() else size
+            )
             drawn, weight, variance = _apportioned(terms, size, variances[terms], share, left, rng)
         degrees.append(drawn)
         weights.append(weight)
@@ -160,4 +175,4 @@ def _round_to_sum(quota: np.ndarray, total: int) -> np.ndarray:
         counts[np.argmax(counts - quota)] -= 1
     while counts.sum() < total and counts.size:
         counts[np.argmax(quota / counts)] += 1
-    return counts
+    return np.asarray(counts)

@@ -6,19 +6,21 @@ import math
 from typing import Any, final
 
 import numpy as np
-from scipy import linalg
 
-from krein._core.rows import dense_block
+from krein._core.arrays import check_shape
+from krein._core.checks import integer, one_of, positive_integer, truth_value
+from krein._core.directions import orthogonal_directions
+from krein._core.rows import check_magnitude, dense_block
 from krein.baselines.abilities import refuse, single_term
 from krein.baselines.base import BaselineMap
 from krein.baselines.blocks import map_rows
 from krein.baselines.inner_product import Ramp
-from krein.estimators.maps.base import check_n_components
 from krein.kernels import NTK, ArcCosine, Kernel
 
-__all__ = ["ArcCosineFeatures", "haar_directions"]
+__all__ = ["ArcCosineFeatures"]
 
 _SAMPLERS = ("orthogonal", "monte_carlo")
+_PAIRED_ROWS = 256  # training rows whose pairs weigh the variances of steps and ramps against each other
 
 
 @final
@@ -35,7 +37,7 @@ class ArcCosineFeatures(BaselineMap):
     ----------
     kernel : ArcCosine, NTK of depth 1, Ramp, or a multiple of one, default=None
         ``None`` is ``Ramp()``: on unit vectors ``ArcCosine(1)``, and rows keep their length.
-    n_components : int, default=100
+    n_components : int, default=512
         Number D of output columns.
     split : bool, default=True
         Split steps and ReLUs into even and odd part, :math:`\theta(t) = (1 + \operatorname{sign} t)/2` and
@@ -84,9 +86,9 @@ class ArcCosineFeatures(BaselineMap):
 
     def __init__(
         self,
-        *,
         kernel: Kernel | None = None,
-        n_components: int = 100,
+        n_components: int = 512,
+        *,
         split: bool = True,
         sampler: str = "orthogonal",
         random_state: Any = None,
@@ -101,22 +103,21 @@ class ArcCosineFeatures(BaselineMap):
         return Ramp()
 
     def _fit(self, X: Any, kernel: Kernel, rng: np.random.Generator) -> None:
-        width = check_n_components(self.n_components)
-        if self.sampler not in _SAMPLERS:
-            raise ValueError(f"sampler must be one of {', '.join(map(repr, _SAMPLERS))}, got {self.sampler!r}")
+        width = positive_integer(self.n_components, "n_components")
+        one_of(self.sampler, "sampler", _SAMPLERS)
         factor, unit = _unit_kind(kernel, type(self).__name__)
+        check_magnitude(X)
         dim, has_ramps = X.shape[1], unit != "step"
         self._tangent = unit == "tangent"
         head = dim if has_ramps else 1
         # The split pays only where the exact part leaves columns for the rest.
-        self._split = bool(self.split) and width >= (2 * dim + 1 if self._tangent else head + 1)
+        self._split = truth_value(self.split, "split") and width >= (2 * dim + 1 if self._tangent else head + 1)
         left = width - head if self._split else width
         sample_rng, step_rng, ramp_rng = rng.spawn(3)
         if self._tangent:
             if left < dim + 1:
-                check_n_components(
-                    width, least=dim + 1, why=f" for the NTK on {dim} columns, one step unit and one ramp"
-                )
+                why = f" for the NTK on {dim} columns, one step unit and one ramp"
+                integer(width, "n_components", least=dim + 1, why=why)
             steps = _step_units(X, left, self._split, sample_rng)
             ramps = left - dim * steps
         else:
@@ -129,6 +130,7 @@ class ArcCosineFeatures(BaselineMap):
         self.signature_ = np.full(width, math.copysign(1.0, factor))
 
     def _map(self, X: Any) -> np.ndarray:
+        check_magnitude(X)
         dtype, dim = X.dtype, X.shape[1]
         steps, ramps = self._steps.astype(dtype), self._ramps.astype(dtype)
         head, split, units = self._head, self._split, self.n_steps_
@@ -159,6 +161,13 @@ class ArcCosineFeatures(BaselineMap):
 
         return map_rows(X, self.signature_.size, fill)
 
+    def _check_loaded(self) -> None:
+        dim = self.n_features_in_
+        check_shape(self._steps, "the weights of the steps", (dim, self.n_steps_))
+        check_shape(self._ramps, "the weights of the ramps", (dim, self.n_ramps_))
+        width = self._head + self.n_steps_ * (dim if self._tangent else 1) + self.n_ramps_
+        check_shape(self.signature_, "signature_", (width,))
+
 
 def _unit_kind(kernel: Kernel, method: str) -> tuple[float, str]:
     """Factor, and which units the kernel is made of: ``"step"``, ``"ramp"`` or, for the NTK, ``"tangent"``."""
@@ -181,9 +190,9 @@ def _steps_of(projected: np.ndarray, split: bool) -> np.ndarray:
 
 
 def _step_units(X: Any, width: int, split: bool, rng: np.random.Generator) -> int:
-    r"""Number of step units of the NTK: minimises :math:`V_0/s + V_1/(D - ds)`, variances averaged over pairs of rows."""
+    r"""Number of step units of the NTK: minimizes :math:`V_0/s + V_1/(D - ds)`, variances averaged over pairs of rows."""
     n, dim = X.shape
-    picked = np.sort(rng.choice(n, size=min(n, 256), replace=False))
+    picked = np.sort(rng.choice(n, size=min(n, _PAIRED_ROWS), replace=False))
     rows = dense_block(X[picked], slice(None))
     u = np.clip((rows @ rows.T)[np.triu_indices(picked.size, 1 if picked.size > 1 else 0)], -1.0, 1.0)
     step = 1.0 - np.arccos(u) / np.pi
@@ -195,20 +204,11 @@ def _step_units(X: Any, width: int, split: bool, rng: np.random.Generator) -> in
         step_variance, ramp_variance = u * u * step * (2.0 - step), 4.0 * fourth / 2.0 * step - ramp**2
     v0, v1 = max(float(step_variance.mean()), 1e-12), max(float(ramp_variance.mean()), 1e-12)
     best = width / (dim + math.sqrt(dim * v1 / v0))
-    return min(max(1, round(best)), (width - 1) // dim)
+    return int(min(max(1, round(best)), (width - 1) // dim))
 
 
 def _draw_directions(dim: int, count: int, rng: np.random.Generator, sampler: str) -> np.ndarray:
     """Weights of shape (dim, count)."""
     if sampler == "monte_carlo":
         return rng.standard_normal((dim, count))
-    return math.sqrt(dim) * haar_directions(dim, count, rng).T
-
-
-def haar_directions(dim: int, count: int, rng: np.random.Generator) -> np.ndarray:
-    """Unit vectors of shape (count, dim), orthogonal within blocks of ``dim``, each uniform on the sphere."""
-    blocks = []
-    for start in range(0, count, dim):
-        q, r = linalg.qr(rng.standard_normal((dim, min(dim, count - start))), mode="economic")
-        blocks.append((q * np.where(np.diagonal(r) < 0, -1.0, 1.0)).T)
-    return np.vstack(blocks) if blocks else np.empty((0, dim))
+    return math.sqrt(dim) * orthogonal_directions(count, dim, rng).T

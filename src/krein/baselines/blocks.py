@@ -17,10 +17,23 @@ _WORTH_THREADS = 1 << 20  # bytes of output from which on threads pay
 
 
 def map_rows(X: Any, width: int, fill: Callable[[Any, np.ndarray], None], *, scratch: float = 1.0) -> np.ndarray:
-    """An array of shape (n_samples, width), filled by ``fill(some rows of X, their rows of the output)``.
+    """The output of a map, filled block by block; blocks are shared among threads.
 
-    Blocks are shared among threads. ``scratch`` is the memory that ``fill`` needs, in multiples of the output rows. Rows are
-    handed over dense or sparse, as they come.
+    Parameters
+    ----------
+    X : array or CSR matrix of shape (n_samples, n_features)
+    width : int
+        Number of output columns.
+    fill : callable
+        Called as ``fill(some rows of X, their rows of the output)``, by several threads at once; rows come dense or sparse, as they
+        are.
+    scratch : float, default=1.0
+        The memory that ``fill`` needs, in multiples of the output rows.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, width)
+        Of the type of X.
     """
     out = np.empty((X.shape[0], width), dtype=X.dtype)
     row_bytes = (X.shape[1] + (1.0 + scratch) * width) * out.itemsize

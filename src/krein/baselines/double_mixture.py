@@ -7,15 +7,17 @@ from typing import Any, final
 import numpy as np
 from scipy import linalg
 
+from krein._core.arrays import check_shape
 from krein._core.checks import positive_integer
-from krein._core.rows import dense_block
+from krein._core.rows import check_magnitude, dense_block
 from krein.baselines.base import BaselineMap
 from krein.baselines.fourier import FourierColumns
-from krein.baselines.frequency_mixture import FrequencyMixture, fit_frequency_mixture
-from krein.estimators.maps.base import check_n_components
+from krein.baselines.frequency_mixture import fit_frequency_mixture
 from krein.kernels import DeltaGaussian, Kernel
 
 __all__ = ["DoubleGaussianMixture", "split_by_eigenvalues"]
+
+_ROUNDING = 1e-6  # of the trace norm: a part that is smaller is what the eigenvalues of a definite matrix leave
 
 
 @final
@@ -29,7 +31,7 @@ class DoubleGaussianMixture(BaselineMap):
     ----------
     kernel : Kernel, default=None
         Any kernel. ``None`` is ``DeltaGaussian()``.
-    n_components : int, default=100
+    n_components : int, default=512
         Number of output columns.
     n_subset : int, default=300
         Number of training rows S whose kernel matrix is split; all of them if there are fewer.
@@ -74,9 +76,9 @@ class DoubleGaussianMixture(BaselineMap):
 
     def __init__(
         self,
-        *,
         kernel: Kernel | None = None,
-        n_components: int = 100,
+        n_components: int = 512,
+        *,
         n_subset: int = 300,
         n_mixture: int = 10,
         random_state: Any = None,
@@ -91,9 +93,10 @@ class DoubleGaussianMixture(BaselineMap):
         return DeltaGaussian()
 
     def _fit(self, X: Any, kernel: Kernel, rng: np.random.Generator) -> None:
-        width = check_n_components(self.n_components)
+        width = positive_integer(self.n_components, "n_components")
         n_subset = positive_integer(self.n_subset, "n_subset")
         n_mixture = positive_integer(self.n_mixture, "n_mixture")
+        check_magnitude(X)
         subset_rng, *part_rngs = rng.spawn(3)
         picked = np.sort(subset_rng.choice(X.shape[0], size=min(n_subset, X.shape[0]), replace=False))
         rows = dense_block(X[picked], slice(None))
@@ -106,7 +109,7 @@ class DoubleGaussianMixture(BaselineMap):
         masses = [0.0 if mixture is None else mixture.mass for mixture in mixtures]
         widths = _share(width, masses)
         self._parts = tuple(
-            _draw_columns(mixture, part_width, X.shape[1], part_rng)
+            FourierColumns.drawn(mixture, part_width, X.shape[1], part_rng)
             for mixture, part_width, part_rng in zip(mixtures, widths, part_rngs, strict=True)
         )
         self.signature_ = np.repeat([1.0, -1.0], widths)
@@ -118,9 +121,23 @@ class DoubleGaussianMixture(BaselineMap):
         negative.fill(X, out[:, positive.width :])
         return out
 
+    def _check_loaded(self) -> None:
+        for part in self._parts:
+            check_shape(part.frequencies, "frequencies", (None, self.n_features_in_))
+        check_shape(self.signature_, "signature_", (sum(part.width for part in self._parts),))
+
 
 def split_by_eigenvalues(gram: np.ndarray) -> tuple[np.ndarray | None, np.ndarray | None]:
     """Positive and negative part of a symmetric matrix; None for a part that is mere rounding.
+
+    Parameters
+    ----------
+    gram : ndarray of shape (n, n)
+
+    Returns
+    -------
+    positive, negative : ndarray of shape (n, n) or None
+        Both positive semi-definite; their difference is the matrix.
 
     Examples
     --------
@@ -131,7 +148,7 @@ def split_by_eigenvalues(gram: np.ndarray) -> tuple[np.ndarray | None, np.ndarra
            [2., 0.]])
     """
     values, vectors = linalg.eigh(gram)
-    floor = 1e-6 * float(np.abs(values).sum())
+    floor = _ROUNDING * float(np.abs(values).sum())
     parts = []
     for sign in (1.0, -1.0):
         part = np.maximum(sign * values, 0.0)
@@ -146,10 +163,3 @@ def _share(width: int, masses: list[float]) -> list[int]:
     first = round(width * masses[0] / sum(masses))
     first = min(max(first, 1), width - 1)
     return [first, width - first]
-
-
-def _draw_columns(mixture: FrequencyMixture | None, width: int, dim: int, rng: np.random.Generator) -> FourierColumns:
-    count = FourierColumns.count(width)
-    if mixture is None:
-        return FourierColumns(np.zeros((count, dim)), width, 0.0, 0.0)
-    return FourierColumns(mixture.draw(count, rng), width, mixture.mass, float(rng.uniform(0.0, 2.0 * np.pi)))

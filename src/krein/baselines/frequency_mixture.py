@@ -12,6 +12,10 @@ import numpy as np
 from scipy import optimize
 from sklearn.exceptions import ConvergenceWarning
 
+from krein._core.arrays import finite_array
+from krein._core.checks import positive_real
+from krein.baselines.fourier import systematic_choice
+
 __all__ = ["FrequencyMixture", "fit_frequency_mixture"]
 
 _POINTS = 384  # single frequencies and
@@ -37,16 +41,43 @@ class FrequencyMixture:
     means: np.ndarray
     variances: np.ndarray
 
+    def __post_init__(self) -> None:
+        positive_real(self.mass, "mass")
+        object.__setattr__(self, "weights", finite_array(self.weights, "weights", (None,)))
+        object.__setattr__(self, "means", finite_array(self.means, "means", (self.weights.size, None)))
+        object.__setattr__(self, "variances", finite_array(self.variances, "variances", self.means.shape))
+        if not self.weights.size or self.weights.min() < 0.0 or self.variances.min(initial=0.0) < 0.0:
+            raise ValueError("a mixture has at least one component, and no negative weight or variance")
+
     def evaluate(self, offsets: np.ndarray) -> np.ndarray:
-        """The kernel that this mixture gives at differences of rows, shape (n, dim)."""
+        """The kernel that this mixture gives.
+
+        Parameters
+        ----------
+        offsets : ndarray of shape (n, dim)
+            Differences of rows.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
         return self.mass * _kernel(offsets, self.weights, self.means, self.variances)
 
     def draw(self, count: int, rng: np.random.Generator) -> np.ndarray:
-        """Frequencies of shape (count, dim): components by systematic sampling, Gaussian within."""
-        places = (rng.permutation(count) + rng.random()) / max(count, 1)
-        which = np.minimum(np.searchsorted(np.cumsum(self.weights), places), self.weights.size - 1)
+        """Draw frequencies: components by systematic sampling, Gaussian within.
+
+        Parameters
+        ----------
+        count : int
+        rng : numpy.random.Generator
+
+        Returns
+        -------
+        ndarray of shape (count, dim)
+        """
+        which = systematic_choice(self.weights, count, rng)
         noise = rng.standard_normal((count, self.means.shape[1]))
-        return self.means[which] + np.sqrt(self.variances[which]) * noise
+        return np.asarray(self.means[which] + np.sqrt(self.variances[which]) * noise)
 
 
 def fit_frequency_mixture(
@@ -61,6 +92,10 @@ def fit_frequency_mixture(
     n_mixture : int
         Truncation of the Dirichlet process: the largest number of components.
     rng : numpy.random.Generator
+
+    Returns
+    -------
+    FrequencyMixture or None
     """
     from sklearn.mixture import BayesianGaussianMixture  # late: it takes longer to import than everything else here
 
@@ -106,4 +141,4 @@ def fit_frequency_mixture(
 
 
 def _kernel(offsets: np.ndarray, weights: np.ndarray, means: np.ndarray, variances: np.ndarray) -> np.ndarray:
-    return (np.exp(-0.5 * offsets**2 @ variances.T) * np.cos(offsets @ means.T)) @ weights
+    return np.asarray((np.exp(-0.5 * offsets**2 @ variances.T) * np.cos(offsets @ means.T)) @ weights)

@@ -31,10 +31,6 @@ class _InnerProductKernel(Kernel):
             "ArcCosineFeatures and KreinNystroem"
         )
 
-    def _place_both(self, X: Any, Y: Any | None) -> tuple[Any, Any]:
-        X = self.place(X)
-        return X, X if Y is None else self.place(Y, "Y")
-
 
 @final
 @dataclass(frozen=True, repr=False)
@@ -67,9 +63,9 @@ class InnerPolynomial(_InnerProductKernel):
         if self.constant < 0.0:
             raise ValueError(f"constant must not be negative, got {self.constant}; use 0 or more")
 
-    def __call__(self, X: Any, Y: Any | None = None) -> np.ndarray:
-        X, Y = self._place_both(X, Y)
-        return (self.constant + self.slope * _inner(X, Y)) ** self.degree
+    def gram(self, X: Any, Y: Any | None = None) -> np.ndarray:
+        Y = X if Y is None else Y
+        return np.asarray((self.constant + self.slope * _inner(X, Y)) ** self.degree)
 
 
 @final
@@ -86,12 +82,12 @@ class Ramp(_InnerProductKernel):
     array([[6.]])
     """
 
-    def __call__(self, X: Any, Y: Any | None = None) -> np.ndarray:
-        X, Y = self._place_both(X, Y)
+    def gram(self, X: Any, Y: Any | None = None) -> np.ndarray:
+        Y = X if Y is None else Y
         sizes = np.multiply.outer(row_norms(X), row_norms(Y))
         cosines = np.divide(_inner(X, Y), sizes, out=np.zeros_like(sizes), where=sizes > 0)
         chords = np.sqrt(np.clip(2.0 - 2.0 * cosines, 0.0, 4.0))
-        return (sizes * ArcCosine(1).radial(chords)).astype(np.result_type(X.dtype, Y.dtype))
+        return np.asarray(sizes * ArcCosine(1).radial(chords), dtype=np.result_type(X.dtype, Y.dtype))
 
 
 def _inner(X: Any, Y: Any) -> np.ndarray:

@@ -16,7 +16,17 @@ __all__ = ["PolynomialForm", "homogeneous_weights", "polynomial_form"]
 
 @dataclass(frozen=True)
 class PolynomialForm:
-    r""":math:`k = f\,(c_0 + c_1\, x \cdot y)^p` with :math:`c_0, c_1 \ge 0` and a factor of either sign."""
+    r"""The kernel :math:`k = f\,(c_0 + c_1\, x \cdot y)^p`.
+
+    Parameters
+    ----------
+    factor : float
+        f, of either sign.
+    constant, slope : float
+        :math:`c_0, c_1 \ge 0`.
+    degree : int
+        p.
+    """
 
     factor: float
     constant: float
@@ -26,6 +36,16 @@ class PolynomialForm:
 
 def polynomial_form(kernel: Kernel, method: str) -> PolynomialForm:
     r"""The form of a (multiple of a) spherical polynomial, :math:`c_0 = 1 - 2/a^2`, :math:`c_1 = 2/a^2`.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    method : str
+        Who asks, for the error if the kernel is another one.
+
+    Returns
+    -------
+    PolynomialForm
 
     Examples
     --------
@@ -46,7 +66,16 @@ def homogeneous_weights(weights: np.ndarray, form: PolynomialForm) -> np.ndarray
     r"""Weights of d + 1 coordinates scaled so that :math:`(x, 1)` serves for :math:`(\sqrt{c_1}\,x, \sqrt{c_0})`.
 
     The rows themselves need not be copied to get the coordinate that makes the polynomial homogeneous.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (d + 1, ...)
+    form : PolynomialForm
+
+    Returns
+    -------
+    ndarray of the shape of the weights
     """
-    scaled = math.sqrt(form.slope) * weights
+    scaled: np.ndarray = math.sqrt(form.slope) * weights
     scaled[-1] = math.sqrt(max(form.constant, 0.0)) * weights[-1]
     return scaled

@@ -15,15 +15,21 @@ from typing import Literal
 import numpy as np
 from scipy import optimize
 
+from krein._core.arrays import finite_array
+from krein._core.checks import one_of, positive_integer, real
+from krein._core.directions import independent_directions
+from krein.baselines.fourier import systematic_choice
 from krein.kernels import Kernel
 from krein.measures.omega import omega
 
-__all__ = ["Family", "PositiveMixture", "fit_positive_mixture"]
+__all__ = ["FAMILIES", "Family", "PositiveMixture", "fit_positive_mixture"]
 
 Family = Literal["radial", "gaussian"]
+FAMILIES: tuple[Family, ...] = ("radial", "gaussian")
 
 _POINTS = 256  # of the distance grid
 _ATOMS = 384  # of the grid of radii
+_NEGLIGIBLE = 1e-12  # of the largest mass: what is smaller is rounding
 _RANGE = 1e-2, 60.0  # smallest and largest radius, in units of √d / R
 
 
@@ -47,27 +53,67 @@ class PositiveMixture:
     masses: np.ndarray
     error: float
 
+    def __post_init__(self) -> None:
+        one_of(self.family, "family", FAMILIES)
+        positive_integer(self.dim, "dim")
+        real(self.error, "error")
+        for name in ("scales", "masses"):
+            object.__setattr__(self, name, finite_array(getattr(self, name), name, (None,)))
+        if self.scales.shape != self.masses.shape or self.masses.min(initial=0.0) < 0.0:
+            raise ValueError("scales and masses must go together, and masses must not be negative")
+
     @property
     def mass(self) -> float:
+        """Total mass."""
         return float(self.masses.sum())
 
     def evaluate(self, z: np.ndarray) -> np.ndarray:
-        """The kernel that this measure gives."""
-        return _atoms(np.asarray(z, dtype=np.float64), self.scales, self.dim, self.family) @ self.masses
+        """The kernel that this measure gives.
+
+        Parameters
+        ----------
+        z : ndarray
+            Distances.
+
+        Returns
+        -------
+        ndarray of the shape of z
+        """
+        return np.asarray(_atoms(np.asarray(z, dtype=np.float64), self.scales, self.dim, self.family) @ self.masses)
 
     def draw(self, count: int, rng: np.random.Generator) -> np.ndarray:
-        """Frequencies of shape (count, dim): atoms by systematic sampling, directions independent."""
-        places = (rng.permutation(count) + rng.random()) / max(count, 1) * self.mass
-        which = np.minimum(np.searchsorted(np.cumsum(self.masses), places, side="right"), self.masses.size - 1)
-        directions = rng.standard_normal((count, self.dim))
+        """Draw frequencies: atoms by systematic sampling, directions independent.
+
+        Parameters
+        ----------
+        count : int
+        rng : numpy.random.Generator
+
+        Returns
+        -------
+        ndarray of shape (count, dim)
+        """
+        scales = self.scales[systematic_choice(self.masses, count, rng), None]
         if self.family == "radial":
-            directions /= np.linalg.norm(directions, axis=1, keepdims=True)
-        return directions * self.scales[which, None]
+            return np.asarray(scales * independent_directions(count, self.dim, rng))
+        return np.asarray(scales * rng.standard_normal((count, self.dim)))
 
 
 @lru_cache(maxsize=256)
 def fit_positive_mixture(kernel: Kernel, dim: int, radius: float, family: Family) -> PositiveMixture:
-    """The best positive measure for a kernel on distances up to ``radius``; fitted once per argument, then remembered.
+    """The best positive measure for a kernel on a range of distances; fitted once per argument, then remembered.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    dim : int
+    radius : float
+        The largest distance.
+    family : {"radial", "gaussian"}
+
+    Returns
+    -------
+    PositiveMixture
 
     Examples
     --------
@@ -85,7 +131,7 @@ def fit_positive_mixture(kernel: Kernel, dim: int, radius: float, family: Family
         scales = scales / np.sqrt(dim)
     atoms, values = _atoms(z, scales, dim, family), kernel.radial(z)
     masses, residual = optimize.nnls(atoms * weights[:, None], values * weights, maxiter=50 * scales.size)
-    kept = masses > 1e-12 * max(float(masses.max()), 1e-300)
+    kept = masses > _NEGLIGIBLE * max(float(masses.max()), np.finfo(np.float64).tiny)
     return PositiveMixture(family, dim, scales[kept], masses[kept], float(residual))
 
 

@@ -29,10 +29,22 @@ __all__ = [
 def draw_levels(
     dim: int, degrees: np.ndarray, rng: np.random.Generator, *, projection: str, dtype: Any = np.float64
 ) -> tuple[np.ndarray, ...]:
-    """Projections of all features of the given degrees, which must not increase.
+    """Projections of all features of the given degrees.
 
-    The j-th entry has shape (dim, number of features of degree at least j): multiplying from level to level, the features
-    that are complete stand at the end and are left alone.
+    Parameters
+    ----------
+    dim : int
+    degrees : ndarray of int of shape (n_features,)
+        Not increasing.
+    rng : numpy.random.Generator
+    projection : {"hadamard", "rademacher"}
+    dtype : dtype, default=float64
+
+    Returns
+    -------
+    tuple of ndarray
+        The j-th has shape (dim, number of features of degree at least j): multiplying from level to level, the features that are
+        complete stand at the end and are left alone.
     """
     groups: list[list[np.ndarray]] = [[] for _ in range(int(degrees[0]) if degrees.size else 0)]
     for degree in np.unique(degrees)[::-1]:
@@ -43,14 +55,35 @@ def draw_levels(
 
 
 def weigh_levels(levels: tuple[np.ndarray, ...], amplitudes: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Levels with the amplitude of each feature folded into its first projection."""
+    """Levels with the amplitude of each feature folded into its first projection.
+
+    Parameters
+    ----------
+    levels : tuple of ndarray
+        As from `draw_levels`.
+    amplitudes : ndarray of shape (n_features,)
+
+    Returns
+    -------
+    tuple of ndarray
+    """
     if not levels:
         return levels
     return (levels[0] * amplitudes[: levels[0].shape[1]].astype(levels[0].dtype), *levels[1:])
 
 
 def real_products(X: Any, levels: tuple[np.ndarray, ...], amplitudes: np.ndarray, out: np.ndarray) -> None:
-    """Features of some rows, written to ``out``, from weighed levels; those of degree 0 are the amplitude itself."""
+    """Features of some rows, from weighed levels; those of degree 0 are the amplitude itself.
+
+    Parameters
+    ----------
+    X : array or CSR matrix of shape (n, dim)
+    levels : tuple of ndarray
+        As from `weigh_levels`.
+    amplitudes : ndarray of shape (n_features,)
+    out : ndarray of shape (n, n_features)
+        Receives them.
+    """
     complete = levels[0].shape[1] if levels else 0
     out[:, complete:] = amplitudes[complete:]
     if levels:
@@ -63,7 +96,19 @@ def real_products(X: Any, levels: tuple[np.ndarray, ...], amplitudes: np.ndarray
 
 
 def project(X: Any, weights: np.ndarray, out: np.ndarray) -> np.ndarray:
-    """``X @ weights``, where one more row of weights than X has columns belongs to a constant coordinate of 1."""
+    """``X @ weights``, where one more row of weights than X has columns belongs to a constant coordinate of 1.
+
+    Parameters
+    ----------
+    X : array or CSR matrix of shape (n, dim)
+    weights : ndarray of shape (dim, width) or (dim + 1, width)
+    out : ndarray of shape (n, width)
+
+    Returns
+    -------
+    ndarray of shape (n, width)
+        The array that was passed in.
+    """
     dim = X.shape[1]
     if issparse(X):
         out[:] = X @ weights[:dim]
@@ -77,7 +122,20 @@ def project(X: Any, weights: np.ndarray, out: np.ndarray) -> np.ndarray:
 def draw_complex_levels(
     dim: int, degree: int, count: int, rng: np.random.Generator, *, projection: str, dtype: Any = np.float64
 ) -> tuple[np.ndarray, ...]:
-    r"""Projections with entries in :math:`\{\pm1, \pm i\}`: real and imaginary parts side by side, (dim, 2 * count)."""
+    r"""Projections with entries in :math:`\{\pm1, \pm i\}`, for features of one degree.
+
+    Parameters
+    ----------
+    dim, degree, count : int
+    rng : numpy.random.Generator
+    projection : {"hadamard", "rademacher"}
+    dtype : dtype, default=float64
+
+    Returns
+    -------
+    tuple of ndarray of shape (dim, 2 * count)
+        One for each factor: real and imaginary parts side by side.
+    """
     levels = []
     for _ in range(degree):
         signs = draw_signs(dim, count, rng, projection=projection)
@@ -91,6 +149,15 @@ def complex_products(X: Any, levels: tuple[np.ndarray, ...], amplitude: float, o
     """Real parts of complex products in the first half of ``out``, imaginary parts in the second.
 
     The real inner product of two rows is the real part of the complex one (Wacker, Ohana and Filippone 2022).
+
+    Parameters
+    ----------
+    X : array or CSR matrix of shape (n, dim)
+    levels : tuple of ndarray of shape (dim, 2 * count)
+        As from `draw_complex_levels`.
+    amplitude : float
+    out : ndarray of shape (n, 2 * count)
+        Receives them.
     """
     half = out.shape[1] // 2
     project(X, levels[0], out)
@@ -110,6 +177,11 @@ def complex_products(X: Any, levels: tuple[np.ndarray, ...], amplitude: float, o
 
 def monomial_variances(X: np.ndarray, top: int) -> tuple[np.ndarray, np.ndarray]:
     """Variance of one real product feature of degree 0, …, top and the inner products, over all pairs of rows.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, dim)
+    top : int
 
     Returns
     -------

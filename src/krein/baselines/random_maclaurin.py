@@ -6,7 +6,9 @@ from typing import Any, final
 
 import numpy as np
 
-from krein._core.rows import dense_block, row_norms
+from krein._core.arrays import check_shape
+from krein._core.checks import one_of, positive_integer
+from krein._core.rows import UNIT_TOLERANCE, check_magnitude, dense_block, row_norms
 from krein.baselines.abilities import refuse
 from krein.baselines.allocation import DEGREE_LAWS, DegreePlan, plan_degrees
 from krein.baselines.base import BaselineMap
@@ -14,14 +16,12 @@ from krein.baselines.blocks import map_rows
 from krein.baselines.inner_product import InnerPolynomial
 from krein.baselines.products import draw_levels, monomial_variances, real_products, weigh_levels
 from krein.baselines.series import MAX_DEGREE, PowerSeries, candidate_series
-from krein.baselines.signs import check_projection
-from krein.estimators.maps.base import check_n_components
+from krein.baselines.signs import PROJECTIONS
 from krein.kernels import Kernel
 
 __all__ = ["RandomMaclaurin"]
 
 _SAMPLE = 256  # rows whose pairs weigh bias and variance against each other
-_UNIT_TOLERANCE = 1e-3
 
 
 @final
@@ -37,7 +37,7 @@ class RandomMaclaurin(BaselineMap):
     kernel : Kernel, default=None
         Any kernel on the sphere, a radial kernel on :math:`\mathbb{R}^d` if all rows have unit length, or
         `InnerPolynomial`. ``None`` is ``InnerPolynomial()``: on unit vectors ``SphericalPolynomial()``.
-    n_components : int, default=100
+    n_components : int, default=512
         Number D of output columns.
     degrees : {"optimal", "proportional", "geometric"}, default="optimal"
         How columns are shared between degrees. ``"geometric"``: each column draws its degree with probability
@@ -91,9 +91,9 @@ class RandomMaclaurin(BaselineMap):
 
     def __init__(
         self,
-        *,
         kernel: Kernel | None = None,
-        n_components: int = 100,
+        n_components: int = 512,
+        *,
         degrees: str = "optimal",
         exact_degree: str | int = "auto",
         projection: str = "hadamard",
@@ -110,14 +110,13 @@ class RandomMaclaurin(BaselineMap):
         return InnerPolynomial()
 
     def _fit(self, X: Any, kernel: Kernel, rng: np.random.Generator) -> None:
-        width = check_n_components(self.n_components)
-        projection = check_projection(self.projection)
-        if self.degrees not in DEGREE_LAWS:
-            raise ValueError(f"degrees must be one of {', '.join(map(repr, DEGREE_LAWS))}, got {self.degrees!r}")
-        _check_unit(X, kernel)
+        width = positive_integer(self.n_components, "n_components")
+        projection = one_of(self.projection, "projection", PROJECTIONS)
+        one_of(self.degrees, "degrees", DEGREE_LAWS)
         series = candidate_series(kernel)
         if not series:
             refuse(type(self).__name__, kernel, f"a kernel within 10 % of a polynomial of degree {MAX_DEGREE} in x·y")
+        _check_rows(X, kernel, max(candidate.degree for candidate in series))
         sample_rng, plan_rng, sign_rng = rng.spawn(3)
         plan, chosen = self._choose(X, kernel, series, width, sample_rng, plan_rng)
         dim = X.shape[1]
@@ -164,7 +163,7 @@ class RandomMaclaurin(BaselineMap):
         return best[1], best[2]
 
     def _map(self, X: Any) -> np.ndarray:
-        _check_unit(X, self.kernel_)
+        _check_rows(X, self.kernel_, self.coefficients_.size - 1)
         linear = self.signature_.size - self._amplitudes.size
         levels = tuple(level.astype(X.dtype, copy=False) for level in self._levels)
         amplitudes = self._amplitudes.astype(X.dtype)
@@ -176,12 +175,24 @@ class RandomMaclaurin(BaselineMap):
 
         return map_rows(X, self.signature_.size, fill)
 
+    def _check_loaded(self) -> None:
+        dim, linear = self.n_features_in_, self.signature_.size - self._amplitudes.size
+        check_shape(self._amplitudes, "amplitudes", (None,))
+        check_shape(self.degrees_, "degrees_", self.signature_.shape)
+        if linear not in (0, dim) or not 0 <= self.degrees_.min() <= self.degrees_.max() < self.coefficients_.size:
+            raise ValueError("signature_, amplitudes, degrees_ and coefficients_ do not fit each other")
+        for level, signs in enumerate(self._levels, start=1):
+            check_shape(signs, "a level of signs", (dim, int(np.count_nonzero(self.degrees_[linear:] >= level))))
 
-def _check_unit(X: Any, kernel: Kernel) -> None:
-    """A radial kernel is a function of the inner product on unit vectors only."""
-    if kernel.domain == "sphere" or any(isinstance(term, InnerPolynomial) for _, term in kernel.terms()):
+
+def _check_rows(X: Any, kernel: Kernel, degree: int) -> None:
+    """A radial kernel is a function of the inner product on unit vectors only; a polynomial takes rows of any length."""
+    if kernel.domain == "sphere":
         return
-    off = np.flatnonzero(np.abs(row_norms(X) - 1.0) > _UNIT_TOLERANCE)
+    if any(isinstance(term, InnerPolynomial) for _, term in kernel.terms()):
+        check_magnitude(X, power=2 * max(degree, 1))
+        return
+    off = np.flatnonzero(np.abs(row_norms(X) - 1.0) > UNIT_TOLERANCE)
     if off.size:
         raise ValueError(
             f"row {off[0]} of X has length {row_norms(X[off[:1]])[0]:.6g}, but {kernel!r} is a function of x·y on unit "

@@ -17,6 +17,7 @@ from functools import lru_cache
 import numpy as np
 from scipy import optimize, special
 
+from krein._core.arrays import finite_array
 from krein.baselines.inner_product import InnerPolynomial
 from krein.kernels import NTK, ArcCosine, Gaussian, Kernel, SphericalPolynomial
 
@@ -29,27 +30,42 @@ _GROWTH = math.sqrt(3.0)  # standard deviation of a sign product at x = y grows 
 
 @dataclass(frozen=True, eq=False)
 class PowerSeries:
-    """Coefficients from degree 0 on, of either sign, and the largest error on [−1, 1]."""
+    """A polynomial of the inner product.
+
+    Parameters
+    ----------
+    coefficients : ndarray of shape (degree + 1,)
+        From degree 0 on, of either sign.
+    error : float
+        The largest difference from the kernel on [−1, 1].
+    """
 
     coefficients: np.ndarray
     error: float
 
     def __post_init__(self) -> None:
-        coefficients = np.array(self.coefficients, dtype=np.float64)
-        coefficients.setflags(write=False)
-        object.__setattr__(self, "coefficients", coefficients)
+        object.__setattr__(self, "coefficients", finite_array(self.coefficients, "coefficients", (None,)))
 
     @property
     def degree(self) -> int:
-        return self.coefficients.size - 1
+        """The degree."""
+        return int(self.coefficients.size) - 1
 
     def __call__(self, u: np.ndarray) -> np.ndarray:
-        return np.polynomial.polynomial.polyval(u, self.coefficients)
+        return np.asarray(np.polynomial.polynomial.polyval(u, self.coefficients))
 
 
 @lru_cache(maxsize=128)
 def candidate_series(kernel: Kernel) -> tuple[PowerSeries, ...]:
     """Series to choose from: one if the kernel is a polynomial, else from coarse to fine; empty if none comes near.
+
+    Parameters
+    ----------
+    kernel : Kernel
+
+    Returns
+    -------
+    tuple of PowerSeries
 
     Examples
     --------
@@ -94,13 +110,13 @@ def _term_series(kernel: Kernel, top: int) -> np.ndarray:
     n = np.arange(top + 1)
     if isinstance(kernel, SphericalPolynomial):
         slope = 2.0 / kernel.a**2
-        return special.binom(kernel.p, n) * slope**n * (1.0 - slope) ** np.maximum(kernel.p - n, 0)
+        return np.asarray(special.binom(kernel.p, n) * slope**n * (1.0 - slope) ** np.maximum(kernel.p - n, 0))
     if isinstance(kernel, InnerPolynomial):
         rest = np.maximum(kernel.degree - n, 0)
-        return special.binom(kernel.degree, n) * kernel.slope**n * kernel.constant**rest
+        return np.asarray(special.binom(kernel.degree, n) * kernel.slope**n * kernel.constant**rest)
     if isinstance(kernel, Gaussian):  # exp(-(1 - u)/s²)
         rate = 1.0 / kernel.scale**2
-        return np.exp(-rate + special.xlogy(n, rate) - special.gammaln(n + 1))
+        return np.asarray(np.exp(-rate + special.xlogy(n, rate) - special.gammaln(n + 1)))
     step = _arc_sine(top) / np.pi  # κ₀ = 1/2 + arcsin(u)/π
     step[0] += 0.5
     if isinstance(kernel, ArcCosine) and kernel.order == 0:
@@ -138,6 +154,6 @@ def _least_mass(u: np.ndarray, values: np.ndarray, tolerance: float) -> np.ndarr
     )
     if result.status != 0:
         return None
-    coefficients = size * (result.x[: MAX_DEGREE + 1] - result.x[MAX_DEGREE + 1 :])
+    coefficients: np.ndarray = size * (result.x[: MAX_DEGREE + 1] - result.x[MAX_DEGREE + 1 :])
     top = np.flatnonzero(coefficients)
     return coefficients[: top[-1] + 1] if top.size else coefficients[:1]

@@ -11,24 +11,27 @@ References
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-__all__ = ["PROJECTIONS", "check_projection", "draw_signs"]
+from krein._core.hadamard import hadamard_entries, hadamard_order
+
+__all__ = ["PROJECTIONS", "draw_signs"]
 
 PROJECTIONS = ("hadamard", "rademacher")
 
 
-def check_projection(projection: Any) -> str:
-    """The name, or an error that lists the known ones."""
-    if projection not in PROJECTIONS:
-        raise ValueError(f"projection must be one of {', '.join(map(repr, PROJECTIONS))}, got {projection!r}")
-    return str(projection)
-
-
 def draw_signs(dim: int, count: int, rng: np.random.Generator, *, projection: str) -> np.ndarray:
-    """Signs of shape (dim, count), as float64; columns independent, or orthogonal within blocks.
+    """Random signs whose columns are independent, or orthogonal within blocks.
+
+    Parameters
+    ----------
+    dim, count : int
+    rng : numpy.random.Generator
+    projection : {"hadamard", "rademacher"}
+
+    Returns
+    -------
+    ndarray of shape (dim, count), float64
 
     Examples
     --------
@@ -39,18 +42,10 @@ def draw_signs(dim: int, count: int, rng: np.random.Generator, *, projection: st
     """
     if projection == "rademacher":
         return 1.0 - 2.0 * rng.integers(2, size=(dim, count))
-    size = 1 << max(0, dim - 1).bit_length()
+    size = hadamard_order(dim)
     blocks = []
     for start in range(0, count, size):
         rows = rng.permutation(size)[: min(size, count - start)]
         flips = 1.0 - 2.0 * rng.integers(2, size=(dim, 1))
-        blocks.append(flips * _hadamard(np.arange(dim)[:, None], rows))
+        blocks.append(flips * hadamard_entries(np.arange(dim)[:, None], rows))
     return np.hstack(blocks) if blocks else np.empty((dim, 0))
-
-
-def _hadamard(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """Entries :math:`(-1)^{|i \\wedge j|}` of the Sylvester matrix, without the matrix."""
-    bits = rows & columns
-    for shift in (32, 16, 8, 4, 2, 1):  # folds the parity of all bits into the lowest
-        bits = bits ^ (bits >> shift)
-    return 1.0 - 2.0 * (bits & 1)

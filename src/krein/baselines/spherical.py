@@ -8,17 +8,17 @@ from typing import Any, cast, final
 
 import numpy as np
 
-from krein._core.checks import positive_real
-from krein._core.rows import dense_block, row_blocks
+from krein._core.arrays import check_shape
+from krein._core.checks import one_of, positive_integer, positive_real
+from krein._core.rows import check_magnitude, dense_block, row_blocks, row_norms
 from krein.baselines.base import BaselineMap
 from krein.baselines.fourier import FourierColumns
-from krein.baselines.positive_mixture import Family, PositiveMixture, fit_positive_mixture
-from krein.estimators.maps.base import check_n_components
+from krein.baselines.positive_mixture import FAMILIES, Family, fit_positive_mixture
 from krein.kernels import Gaussian, Kernel
 
 __all__ = ["SphericalRandomFeatures", "enclosing_diameter"]
 
-_FAMILIES = ("radial", "gaussian")
+_BLOCK_ENTRIES = 2**20  # of rows made dense at once
 
 
 @final
@@ -32,7 +32,7 @@ class SphericalRandomFeatures(BaselineMap):
     ----------
     kernel : Kernel, default=None
         Any kernel. ``None`` is ``Gaussian()``.
-    n_components : int, default=100
+    n_components : int, default=512
         Number D of output columns.
     family : {"radial", "gaussian"}, default="radial"
         Positive measures to choose from. ``"gaussian"``: sums of Gaussians with non-negative weights.
@@ -76,9 +76,9 @@ class SphericalRandomFeatures(BaselineMap):
 
     def __init__(
         self,
-        *,
         kernel: Kernel | None = None,
-        n_components: int = 100,
+        n_components: int = 512,
+        *,
         family: str = "radial",
         radius: str | float = "auto",
         random_state: Any = None,
@@ -93,11 +93,11 @@ class SphericalRandomFeatures(BaselineMap):
         return Gaussian()
 
     def _fit(self, X: Any, kernel: Kernel, rng: np.random.Generator) -> None:
-        width = check_n_components(self.n_components)
-        if self.family not in _FAMILIES:
-            raise ValueError(f"family must be one of {', '.join(map(repr, _FAMILIES))}, got {self.family!r}")
+        width = positive_integer(self.n_components, "n_components")
+        family = cast(Family, one_of(self.family, "family", FAMILIES))
+        check_magnitude(X)
         start = time.perf_counter()
-        mixture = fit_positive_mixture(kernel, X.shape[1], self._radius(X, kernel), cast(Family, self.family))
+        mixture = fit_positive_mixture(kernel, X.shape[1], self._radius(X, kernel), family)
         self.fit_time_ = time.perf_counter() - start
         if mixture.mass == 0.0:
             warnings.warn(
@@ -107,13 +107,12 @@ class SphericalRandomFeatures(BaselineMap):
                 stacklevel=3,
             )
         self.mixture_ = mixture
-        self._columns = _draw_columns(mixture, width, rng)
+        self._columns = FourierColumns.drawn(mixture, width, X.shape[1], rng)
         self.signature_ = np.ones(width)
 
     def _radius(self, X: Any, kernel: Kernel) -> float:
         if isinstance(self.radius, str):
-            if self.radius != "auto":
-                raise ValueError(f"radius must be 'auto' or a positive number, got {self.radius!r}")
+            one_of(self.radius, "radius", ("auto",), otherwise=" or a positive number")
             return 2.0 if kernel.domain == "sphere" else enclosing_diameter(X)
         return positive_real(self.radius, "radius")
 
@@ -122,19 +121,24 @@ class SphericalRandomFeatures(BaselineMap):
         self._columns.fill(X, out)
         return out
 
-
-def _draw_columns(mixture: PositiveMixture, width: int, rng: np.random.Generator) -> FourierColumns:
-    frequency_rng, phase_rng = rng.spawn(2)
-    count = FourierColumns.count(width)
-    frequencies = mixture.draw(count, frequency_rng) if mixture.mass else np.zeros((count, mixture.dim))
-    return FourierColumns(frequencies, width, mixture.mass, phase_rng.uniform(0.0, 2.0 * np.pi))
+    def _check_loaded(self) -> None:
+        check_shape(self._columns.frequencies, "frequencies", (None, self.n_features_in_))
+        check_shape(self.signature_, "signature_", (self._columns.width,))
 
 
 def enclosing_diameter(X: Any) -> float:
-    """Diameter of a ball around the mean that holds all rows; 1 if they are all the same."""
-    centre = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
+    """Diameter of a ball around the mean that holds all rows; 1 if they are all the same.
+
+    Parameters
+    ----------
+    X : array or CSR matrix of shape (n, n_features)
+
+    Returns
+    -------
+    float
+    """
+    center = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
     largest = 0.0
-    for rows in row_blocks(X.shape[0], max(1, 2**20 // X.shape[1])):
-        offsets = dense_block(X, rows) - centre
-        largest = max(largest, float(np.einsum("ij,ij->i", offsets, offsets).max()))
-    return 2.0 * largest**0.5 or 1.0
+    for rows in row_blocks(X.shape[0], max(1, _BLOCK_ENTRIES // X.shape[1])):
+        largest = max(largest, float(row_norms(dense_block(X, rows) - center).max()))
+    return 2.0 * largest or 1.0

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, final
 
 import numpy as np
 import scipy.fft
 import scipy.sparse as sp
 
+from krein._core.arrays import check_shape
+from krein._core.checks import positive_integer
+from krein._core.rows import check_magnitude
 from krein.baselines.base import BaselineMap
 from krein.baselines.blocks import map_rows
 from krein.baselines.inner_product import InnerPolynomial
 from krein.baselines.polynomial import homogeneous_weights, polynomial_form
 from krein.baselines.products import project
-from krein.estimators.maps.base import check_n_components
 from krein.kernels import Kernel
 
 __all__ = ["TensorSketch", "draw_count_sketch"]
@@ -26,6 +29,16 @@ def draw_count_sketch(dim: int, width: int, rng: np.random.Generator) -> tuple[n
     """A place in ``range(width)`` and a sign for each coordinate.
 
     Places are drawn without replacement as long as there are any: no two coordinates collide where ``dim <= width``.
+
+    Parameters
+    ----------
+    dim, width : int
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    places : ndarray of int of shape (dim,)
+    signs : ndarray of shape (dim,)
 
     Examples
     --------
@@ -49,7 +62,7 @@ class TensorSketch(BaselineMap):
     ----------
     kernel : SphericalPolynomial, InnerPolynomial or a multiple of one, default=None
         ``None`` is ``InnerPolynomial()``: on unit vectors ``SphericalPolynomial()``, and rows keep their length.
-    n_components : int, default=100
+    n_components : int, default=512
         Number of output columns. Transforms are fastest where it is a product of small primes.
     random_state : int, RandomState instance or None, default=None
 
@@ -82,7 +95,7 @@ class TensorSketch(BaselineMap):
     ((20, 64), dtype('float32'))
     """
 
-    def __init__(self, *, kernel: Kernel | None = None, n_components: int = 100, random_state: Any = None) -> None:
+    def __init__(self, kernel: Kernel | None = None, n_components: int = 512, *, random_state: Any = None) -> None:
         self.kernel = kernel
         self.n_components = n_components
         self.random_state = random_state
@@ -91,8 +104,9 @@ class TensorSketch(BaselineMap):
         return InnerPolynomial()
 
     def _fit(self, X: Any, kernel: Kernel, rng: np.random.Generator) -> None:
-        width = check_n_components(self.n_components)
+        width = positive_integer(self.n_components, "n_components")
         form = polynomial_form(kernel, type(self).__name__)
+        check_magnitude(X, power=2 * form.degree)
         dim = X.shape[1] + 1
         scale = abs(form.factor) ** (0.5 / form.degree)
         self._sketches = []
@@ -103,6 +117,7 @@ class TensorSketch(BaselineMap):
         self.signature_ = np.full(width, math.copysign(1.0, form.factor))
 
     def _map(self, X: Any) -> np.ndarray:
+        check_magnitude(X, power=2 * len(self._sketches))
         width, spectra = self.signature_.size, self._spectra(X)
 
         def fill(rows: Any, out: np.ndarray) -> None:
@@ -113,7 +128,11 @@ class TensorSketch(BaselineMap):
 
         return map_rows(X, width, fill, scratch=3.0)
 
-    def _spectra(self, X: Any) -> list[Any]:
+    def _check_loaded(self) -> None:
+        for sketch in self._sketches:
+            check_shape(sketch, "a sketch", (self.n_features_in_ + 1, self.signature_.size))
+
+    def _spectra(self, X: Any) -> list[Callable[[Any], np.ndarray]]:
         """One function per factor: the Fourier transforms of the sketched rows."""
         if X.shape[1] <= _SMALL_DIM:
             return [_SpectrumByProduct(sketch, X.dtype) for sketch in self._sketches]
@@ -144,4 +163,4 @@ class _SpectrumByTransform:
         sketched = rows @ self._sketch
         sketched = sketched.toarray() if sp.issparse(sketched) else np.asarray(sketched)
         sketched += self._constant
-        return scipy.fft.rfft(sketched, axis=1, overwrite_x=True)
+        return np.asarray(scipy.fft.rfft(sketched, axis=1, overwrite_x=True))

@@ -7,13 +7,15 @@ from typing import Any, final
 
 import numpy as np
 
+from krein._core.arrays import check_shape
+from krein._core.checks import one_of, positive_integer, truth_value
+from krein._core.rows import check_magnitude
 from krein.baselines.base import BaselineMap
 from krein.baselines.blocks import map_rows
 from krein.baselines.inner_product import InnerPolynomial
 from krein.baselines.polynomial import homogeneous_weights, polynomial_form
 from krein.baselines.products import complex_products, draw_complex_levels, draw_levels, real_products, weigh_levels
-from krein.baselines.signs import check_projection
-from krein.estimators.maps.base import check_n_components
+from krein.baselines.signs import PROJECTIONS
 from krein.kernels import Kernel
 
 __all__ = ["TensorizedRandomProjection"]
@@ -30,7 +32,7 @@ class TensorizedRandomProjection(BaselineMap):
     ----------
     kernel : SphericalPolynomial, InnerPolynomial or a multiple of one, default=None
         ``None`` is ``InnerPolynomial()``: on unit vectors ``SphericalPolynomial()``, and rows keep their length.
-    n_components : int, default=100
+    n_components : int, default=512
         Number D of output columns.
     complex_to_real : bool, default=False
         Take :math:`\omega` from :math:`\{\pm1, \pm i\}` and return real and imaginary parts [2]_: D/2 complex products
@@ -74,9 +76,9 @@ class TensorizedRandomProjection(BaselineMap):
 
     def __init__(
         self,
-        *,
         kernel: Kernel | None = None,
-        n_components: int = 100,
+        n_components: int = 512,
+        *,
         complex_to_real: bool = False,
         projection: str = "hadamard",
         random_state: Any = None,
@@ -91,10 +93,11 @@ class TensorizedRandomProjection(BaselineMap):
         return InnerPolynomial()
 
     def _fit(self, X: Any, kernel: Kernel, rng: np.random.Generator) -> None:
-        width = check_n_components(self.n_components)
-        projection = check_projection(self.projection)
+        width = positive_integer(self.n_components, "n_components")
+        projection = one_of(self.projection, "projection", PROJECTIONS)
         form = polynomial_form(kernel, type(self).__name__)
-        dim, pairs = X.shape[1] + 1, width // 2 if self.complex_to_real else 0
+        check_magnitude(X, power=2 * form.degree)
+        dim, pairs = X.shape[1] + 1, width // 2 if truth_value(self.complex_to_real, "complex_to_real") else 0
         plain_rng, complex_rng = rng.spawn(2)
         self._amplitude = math.sqrt(abs(form.factor) / width)  # of one real column; a complex one counts for two
         plain = draw_levels(dim, np.full(width - 2 * pairs, form.degree), plain_rng, projection=projection)
@@ -105,6 +108,7 @@ class TensorizedRandomProjection(BaselineMap):
         self.signature_ = np.full(width, math.copysign(1.0, form.factor))
 
     def _map(self, X: Any) -> np.ndarray:
+        check_magnitude(X, power=2 * len(self._complex_levels))
         width = self.signature_.size
         plain = tuple(level.astype(X.dtype, copy=False) for level in self._levels)
         turned = tuple(level.astype(X.dtype, copy=False) for level in self._complex_levels)
@@ -118,3 +122,12 @@ class TensorizedRandomProjection(BaselineMap):
                 real_products(rows, plain, amplitudes, out[:, 2 * pairs :])
 
         return map_rows(X, width, fill)
+
+    def _check_loaded(self) -> None:
+        dim = self.n_features_in_ + 1
+        plain, turned = (levels[0].shape[1] if levels else 0 for levels in (self._levels, self._complex_levels))
+        for level in self._levels:
+            check_shape(level, "a level of signs", (dim, plain))
+        for level in self._complex_levels:
+            check_shape(level, "a level of complex signs", (dim, turned))
+        check_shape(self.signature_, "signature_", (plain + turned,))

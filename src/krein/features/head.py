@@ -12,6 +12,7 @@ from typing import Any, final
 
 import numpy as np
 
+from krein._core.arrays import finite_array
 from krein._core.checks import integer, positive_integer, positive_real, truth_value
 from krein.features._blocks import (
     check_writable,
@@ -77,15 +78,7 @@ class HeadBasis:
             "weights": (head_columns(self.degree, self.dim, sphere=self.sphere),),
         }
         for name, shape in shapes.items():
-            array = np.array(getattr(self, name), dtype=np.float64)
-            if array.shape != shape:
-                raise ValueError(
-                    f"{name} must have shape {shape} for a head of degree {self.degree} in dimension {self.dim}, got {array.shape}"
-                )
-            if not np.isfinite(array).all():
-                raise ValueError(f"{name} must be finite")
-            array.setflags(write=False)
-            object.__setattr__(self, name, array)
+            object.__setattr__(self, name, finite_array(getattr(self, name), name, shape))
         if len(self.coefficients) != self.degree + 1 or not np.isfinite(self.coefficients).all():
             raise ValueError(
                 f"coefficients must be {self.degree + 1} finite numbers for a head of degree {self.degree}, "

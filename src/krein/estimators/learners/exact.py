@@ -97,7 +97,7 @@ class ExactKreinRidge(SavableMixin, RegressorMixin, BaseEstimator):
         best, best_problem = 0, None
         all_ratios = (candidates[:, 1] / candidates[:, 0]).round(12)
         for ratio in np.unique(all_ratios):
-            problem = dual_problem(gram, self.regularizer, float(ratio), centring=self.fit_intercept)  # type: ignore[arg-type]
+            problem = dual_problem(gram, self.regularizer, float(ratio), center=self.fit_intercept)  # type: ignore[arg-type]
             rows = np.flatnonzero(all_ratios == ratio)
             mu = n * candidates[rows, 0]
             if len(candidates) > 1:
@@ -110,7 +110,7 @@ class ExactKreinRidge(SavableMixin, RegressorMixin, BaseEstimator):
                         candidates[rows, 0],
                         self.regularizer,  # type: ignore[arg-type]
                         float(ratio),
-                        centring=self.fit_intercept,
+                        center=self.fit_intercept,
                     )
                 )
                 scores[rows[[problem.clearance(m) < NEARLY_SINGULAR for m in mu]]] = np.inf

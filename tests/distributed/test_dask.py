@@ -95,7 +95,7 @@ def test_dataframe_with_names_and_text_labels(rows, labels):
 def test_components_features_and_machines(rows, labels):
     X, _, _ = rows
     lazy = da.from_array(X, chunks=(900, 3))
-    here, there = KreinPCA(4, features=CosineMap()).fit(X), KreinPCA(4, features=CosineMap()).fit(lazy)
+    here, there = KreinPCA(CosineMap(), 4).fit(X), KreinPCA(CosineMap(), 4).fit(lazy)
     np.testing.assert_allclose(there.eigenvalues_, here.eigenvalues_, rtol=1e-10)
     np.testing.assert_allclose(there.transform(lazy).compute(), here.transform(X), atol=1e-8)
     features = CosineMap().fit(X)

@@ -70,10 +70,10 @@ def test_leave_one_out_is_what_leaving_one_out_gives(problem, regularizer, ratio
     shift = Z.mean(axis=0) if intercept else np.zeros(Z.shape[1])
     sums = NormalSums(shift, np.zeros(2))
     sums.add(Z, Y, weight)
-    centred = sums.centred(intercept=intercept)
-    path = ridge_path(centred.gram, J, regularizer, ratio)
+    centered = sums.centered(intercept=intercept)
+    path = ridge_path(centered.gram, J, regularizer, ratio)
     mu = np.array([0.05, 1.0, 8.0])
-    found = loo_scores(path, centred, mu, Z, Y, weight)
+    found = loo_scores(path, centered, mu, Z, Y, weight)
     w = np.ones(n) if weight is None else weight
     for m, score in zip(mu, found, strict=True):
         total = 0.0
@@ -93,9 +93,9 @@ def test_leave_one_out_says_when_it_cannot_tell():
     Z = np.eye(4)
     sums = NormalSums(np.zeros(4), np.zeros(1))
     sums.add(Z, np.ones((4, 1)))
-    centred = sums.centred(intercept=False)
-    path = ridge_path(centred.gram, np.ones(4), "hilbert")
-    scores = loo_scores(path, centred, np.array([1e-14, 1.0]), Z, np.ones((4, 1)))
+    centered = sums.centered(intercept=False)
+    path = ridge_path(centered.gram, np.ones(4), "hilbert")
+    scores = loo_scores(path, centered, np.array([1e-14, 1.0]), Z, np.ones((4, 1)))
     assert np.isinf(scores[0])
     assert np.isfinite(scores[1])
 
@@ -105,9 +105,9 @@ def test_gcv_from_sums_equals_gcv_from_rows(problem, regularizer, ratio):
     Z, Y, J = problem
     sums = NormalSums(Z[0], Y[0])
     sums.add(Z, Y)
-    centred = sums.centred()
+    centered = sums.centered()
     mu = np.array([0.5, 5.0])
-    found = gcv_scores(ridge_path(centred.gram, J, regularizer, ratio), centred, mu)
+    found = gcv_scores(ridge_path(centered.gram, J, regularizer, ratio), centered, mu)
     A, B = Z - Z.mean(axis=0), Y - Y.mean(axis=0)
     n = len(Z)
     for m, score in zip(mu, found, strict=True):
@@ -130,7 +130,7 @@ def test_held_out_error_from_sums_equals_error_on_rows():
     held.add(V, U)
     w = rng.normal(size=(5, 2))
     expected = np.square(U - Y.mean(axis=0) - (V - Z.mean(axis=0)) @ w).sum(axis=1).mean()
-    assert held_out_scores([w], sums.centred(), held.centred())[0] == pytest.approx(expected, rel=1e-12)
+    assert held_out_scores([w], sums.centered(), held.centered())[0] == pytest.approx(expected, rel=1e-12)
 
 
 def test_signed_components_are_eigenpairs_of_the_indefinite_matrix(problem):
@@ -172,22 +172,22 @@ def test_solution_is_accurate_where_the_regularisation_is_tiny():
     sums = NormalSums(np.zeros(width), np.zeros(3))
     for rows in np.split(np.arange(n), 4):
         sums.add(Z[rows], Y[rows])
-    centred = sums.centred(intercept=False)
-    path = ridge_path(centred.gram, np.ones(width), "hilbert")
-    first = path.lift @ ((1.0 / (path.values + mu))[:, None] * (path.basis.T @ centred.cross))
-    for w in (path.coefficients(centred.cross, mu), solve_definite(centred.gram, np.full(width, mu), centred.cross)):
+    centered = sums.centered(intercept=False)
+    path = ridge_path(centered.gram, np.ones(width), "hilbert")
+    first = path.lift @ ((1.0 / (path.values + mu))[:, None] * (path.basis.T @ centered.cross))
+    for w in (path.coefficients(centered.cross, mu), solve_definite(centered.gram, np.full(width, mu), centered.cross)):
         assert np.abs(Z @ w - expected).max() < 1e-5
         assert np.abs(Z @ w - expected).max() <= np.abs(Z @ first - expected).max()
 
 
 @pytest.mark.parametrize("regularizer", ["hilbert", "two", "krein"])
-@pytest.mark.parametrize("centring", [False, True])
-def test_dual_leave_one_out_is_what_leaving_one_out_gives(regularizer, centring):
+@pytest.mark.parametrize("center", [False, True])
+def test_dual_leave_one_out_is_what_leaving_one_out_gives(regularizer, center):
     rng = np.random.default_rng(11)
     A = rng.normal(size=(14, 14))
     K, y = A + A.T, rng.normal(size=(14, 1))
     mu, ratio = 6.3, 0.2
-    problem = dual_problem(K, regularizer, ratio, centring=centring)
+    problem = dual_problem(K, regularizer, ratio, center=center)
     # leave rows out of the regularised kernel, whose decomposition is that of all rows
     C = np.eye(14) if problem.carry is None else problem.carry
     regularised = K @ C
@@ -195,7 +195,7 @@ def test_dual_leave_one_out_is_what_leaving_one_out_gives(regularizer, centring)
     for i in range(14):
         keep = np.delete(np.arange(14), i)
         inside, cross = regularised[np.ix_(keep, keep)], regularised[i, keep]
-        if centring:
+        if center:
             ones = np.ones((13, 1))
             system = np.block([[inside + mu * np.eye(13), ones], [ones.T, np.zeros((1, 1))]])
             solution = np.linalg.solve(system, np.append(y[keep, 0], 0.0))
@@ -221,7 +221,7 @@ def test_fold_scores_are_errors_on_rows_not_decomposed():
         for i, m in enumerate(lam * a.sum()):
             alpha = back @ np.linalg.solve(flipped + m * np.eye(a.sum()), y[a])
             expected[i] += np.square(y[b] - K[np.ix_(b, a)] @ alpha).sum() / 20
-    found = fold_scores(K, y, lam, "hilbert", centring=False, n_folds=4)
+    found = fold_scores(K, y, lam, "hilbert", center=False, n_folds=4)
     np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 
@@ -233,9 +233,9 @@ def test_leave_one_out_error_rate():
     Y = np.eye(3)[codes]
     sums = NormalSums(Z[0], np.zeros(3))
     sums.add(Z, Y)
-    centred = sums.centred()
-    path = ridge_path(centred.gram, np.ones(6), "hilbert")
-    squared = loo_scores(path, centred, np.array([3.0]), Z, Y)[0]
+    centered = sums.centered()
+    path = ridge_path(centered.gram, np.ones(6), "hilbert")
+    squared = loo_scores(path, centered, np.array([3.0]), Z, Y)[0]
     wrong = 0
     for i in range(50):
         keep = np.arange(50) != i
@@ -243,6 +243,6 @@ def test_leave_one_out_error_rate():
         w = np.linalg.solve(A.T @ A + 3.0 * np.eye(6), A.T @ B)
         wrong += np.argmax((Z[i] - Z[keep].mean(axis=0)) @ w + Y[keep].mean(axis=0)) != codes[i]
     constant = np.square(Y - Y.mean(axis=0)).sum() / 50
-    found = loo_scores(path, centred, np.array([3.0]), Z, Y, classes=codes)[0]
+    found = loo_scores(path, centered, np.array([3.0]), Z, Y, classes=codes)[0]
     assert found == pytest.approx(wrong / 50 + 0.01 * squared / constant, rel=1e-9)
     assert 0 < wrong < 50

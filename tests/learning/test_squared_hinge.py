@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from sklearn.svm import LinearSVC
 
-from krein.learning.squared_hinge import _factorised, squared_hinge
+from krein.learning.newton_system import factorized_step
+from krein.learning.squared_hinge import squared_hinge
 
 
 def gradient_of(Z, signs, cost, W):
@@ -53,14 +54,14 @@ def test_a_row_of_cost_zero_is_not_there(rows):
     np.testing.assert_allclose(some.values, Z @ some.weights[:-1] + some.weights[-1], atol=1e-10)
 
 
-def test_factorised_step_solves_the_newton_system(rows):
+def test_factorized_step_solves_the_newton_system(rows):
     Z, _, _ = rows
     rng = np.random.default_rng(1)
     curvature = rng.uniform(0.0, 2.0, len(Z)) * (rng.uniform(size=len(Z)) < 0.5)
     gradient = rng.normal(size=Z.shape[1] + 1)
     A = np.concatenate([Z, np.ones((len(Z), 1))], axis=1)
     system = np.eye(A.shape[1]) + (A.T * curvature) @ A
-    np.testing.assert_allclose(system @ _factorised(Z, curvature, gradient), -gradient, atol=1e-9)
+    np.testing.assert_allclose(system @ factorized_step(Z, curvature, gradient), -gradient, atol=1e-9)
 
 
 def test_max_iter_is_respected_and_reported(rows):

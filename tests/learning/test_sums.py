@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from krein.learning import NormalSums, RowSample, row_keys
-from krein.learning.ledger import RidgeLedger
+from krein.learning.ridge_sums import RidgeSums
+from krein.learning.stream import FeatureBlock
 
 
 @pytest.fixture(scope="module")
@@ -25,12 +26,12 @@ def reference(Z, Y, weight):
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("cuts", [(), (1, 2, 499), (250,)])
-def test_centred_sums_do_not_depend_on_blocks(rows, weighted, cuts):
+def test_centered_sums_do_not_depend_on_blocks(rows, weighted, cuts):
     Z, Y, weight = rows
     sums = NormalSums(Z[:10].mean(axis=0), Y[:10].mean(axis=0))
     for part in np.split(np.arange(500), cuts):
         sums.add(Z[part], Y[part], weight[part] if weighted else None)
-    found = sums.centred()
+    found = sums.centered()
     mean, y_mean, gram, cross, square = reference(Z, Y, weight if weighted else np.ones(500))
     np.testing.assert_allclose(found.mean, mean, rtol=1e-13)
     np.testing.assert_allclose(found.y_mean, y_mean, rtol=1e-13)
@@ -48,7 +49,7 @@ def test_shift_keeps_the_digits_that_a_plain_sum_loses(rows):
     sums.add(far, Y)
     exact = NormalSums(Z[:50].mean(axis=0), np.zeros(2))
     exact.add(far - 1e7, Y)  # far has lost the last digits of Z; compare with what is left of them
-    np.testing.assert_allclose(sums.centred().gram, exact.centred().gram, rtol=1e-10, atol=1e-8)
+    np.testing.assert_allclose(sums.centered().gram, exact.centered().gram, rtol=1e-10, atol=1e-8)
 
 
 def test_float32_features_are_multiplied_in_float64(rows):
@@ -57,7 +58,7 @@ def test_float32_features_are_multiplied_in_float64(rows):
     sums, double = NormalSums(np.zeros(7), np.zeros(2)), NormalSums(np.zeros(7), np.zeros(2))
     sums.add(single, Y)
     double.add(single.astype(np.float64), Y)
-    assert (sums.centred(intercept=False).gram == double.centred(intercept=False).gram).all()
+    assert (sums.centered(intercept=False).gram == double.centered(intercept=False).gram).all()
 
 
 def test_without_intercept_the_features_must_not_be_shifted(rows):
@@ -65,7 +66,7 @@ def test_without_intercept_the_features_must_not_be_shifted(rows):
     sums = NormalSums(np.ones(7), np.zeros(2))
     sums.add(Z, Y)
     with pytest.raises(ValueError, match="shift 0"):
-        sums.centred(intercept=False)
+        sums.centered(intercept=False)
 
 
 @pytest.mark.parametrize("shift", [0.0, 0.5])
@@ -86,7 +87,7 @@ def test_targets_may_appear_late(rows, shift):
     for other in (grown, wide):
         for name in ("gram", "cross", "square", "mean", "y_mean"):
             np.testing.assert_allclose(
-                getattr(other.centred(), name), getattr(whole.centred(), name), rtol=1e-11, atol=1e-10, err_msg=name
+                getattr(other.centered(), name), getattr(whole.centered(), name), rtol=1e-11, atol=1e-10, err_msg=name
             )
 
 
@@ -116,20 +117,24 @@ def test_sample_is_the_same_however_the_stream_is_cut(limit):
     assert len(whole) == min(limit, 1000)
 
 
-def test_ledgers_merge_into_that_of_the_whole(rows):
+def test_sums_of_parts_merge_into_those_of_the_whole(rows):
     Z, Y, weight = rows
 
-    def ledger():
-        return RidgeLedger(Z[0], Y[0], kept_rows=40, held_fraction=0.3)
+    def empty():
+        return RidgeSums(Z[0], Y[0], kept_rows=40, keep_features=True, held_fraction=0.3)
 
-    whole, left, right = ledger(), ledger(), ledger()
-    number = np.arange(500)
-    whole.add(number, Z, Y, weight, (Z, Y))
-    right.add(number[123:], Z[123:], Y[123:], weight[123:], (Z[123:], Y[123:]))
-    left.add(number[:123], Z[:123], Y[:123], weight[:123], (Z[:123], Y[:123]))
+    def add(sums, part):
+        sums.add(FeatureBlock(part, np.arange(500)[part], Z[part], Z[part], weight[part]), Y[part], Y[part])
+
+    whole, left, right = empty(), empty(), empty()
+    add(whole, slice(None))
+    add(right, slice(123, None))
+    add(left, slice(123))
+    before = left.copy()
     left.merge(right)
-    assert left.rows == whole.rows == 500
-    for pick in (lambda book: book.train, lambda book: book.held, lambda book: book.everything()):
-        np.testing.assert_allclose(pick(left).centred().gram, pick(whole).centred().gram, rtol=1e-11, atol=1e-11)
-    np.testing.assert_array_equal(left.kept.columns()[0], whole.kept.columns()[0])
+    for pick in (lambda sums: sums.train, lambda sums: sums.held, lambda sums: sums.everything()):
+        np.testing.assert_allclose(pick(left).centered().gram, pick(whole).centered().gram, rtol=1e-11, atol=1e-11)
+    for one, other in zip(left.kept.columns(), whole.kept.columns(), strict=True):
+        np.testing.assert_array_equal(one, other)
     assert 0.2 < whole.held.rows / 500 < 0.4
+    assert before.train.rows + right.train.rows == left.train.rows  # a copy does not follow

@@ -1,27 +1,47 @@
-"""Rows that live in Dask collections: sampled, reduced over a tree, and mapped, by whatever scheduler is active."""
+"""Rows that live in Dask collections: looked over, reduced over a tree, and mapped, by whatever scheduler is active."""
 
 from __future__ import annotations
 
 import copy
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 
-from krein.learning.ledger import RidgeLedger
-from krein.learning.rows import row_keys
+from krein.learning.columns import ColumnSummary
+from krein.learning.first_pass import FirstPass
+from krein.learning.row_sample import distinct_rows, sample_numbers
+from krein.learning.stream import checked_weight, finite_rows
+from krein.learning.targets import Targets
 
-__all__ = ["DaskRows", "head_row", "is_dask", "map_rows", "transform"]
+__all__ = ["DaskRows", "FirstLook", "head_row", "is_dask", "map_rows", "transform"]
 
-_FAN_IN = 4  # ledgers merged at a time: a worker holds at most this many D × D matrices beside its own
-_FIRST_ROWS = 1024
+_FAN_IN = 4  # sums merged at a time: a worker holds at most this many D × D matrices beside its own
+_KEEP_BYTES = 2**30  # rows of so many bytes stay in the memory of the cluster between passes: less than any worker has
+
+
+class _Mergeable(Protocol):
+    def merge(self, other: Self, /) -> None: ...
+
+
+_Sums = TypeVar("_Sums", bound=_Mergeable)
+CheckTargets = Callable[[Any, int], np.ndarray]
 
 
 def is_dask(X: Any) -> bool:
-    """Whether X is a Dask collection; false, and Dask not imported, in a process that has not imported it."""
-    return "dask" in sys.modules and sys.modules["dask"].is_dask_collection(X)
+    """Whether X is a Dask collection; false, and Dask not imported, in a process that has not imported it.
+
+    Parameters
+    ----------
+    X : object
+
+    Returns
+    -------
+    bool
+    """
+    return "dask" in sys.modules and bool(sys.modules["dask"].is_dask_collection(X))
 
 
 def _import_dask() -> Any:
@@ -31,6 +51,22 @@ def _import_dask() -> Any:
     except ImportError as error:
         raise ImportError("Dask collections need dask.array; install it with: pip install 'krein[dask]'") from error
     return dask
+
+
+@dataclass(frozen=True, eq=False)
+class FirstLook:
+    """What one pass over all blocks tells before a feature map is fitted.
+
+    Parameters
+    ----------
+    seen : FirstPass
+        What one machine would sample.
+    targets : ndarray or None
+        Previews of the targets of all blocks, see `krein.learning.targets.Targets.preview`.
+    """
+
+    seen: FirstPass
+    targets: np.ndarray | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,100 +89,167 @@ class DaskRows:
 
     @classmethod
     def of(cls, X: Any, y: Any = None, weight: Any = None) -> DaskRows:
-        """Align the three; the lengths of unknown blocks are computed first, in one pass over the rows of X."""
-        _import_dask()
+        """Align the three; the lengths of unknown blocks are computed first, in one pass over what they come from.
+
+        Rows of at most 1 GiB in all are then computed and kept by the cluster until the fit is done, so that the passes
+        to come find them there. More rows than that are computed once for each pass.
+
+        Parameters
+        ----------
+        X : dask.array or dask.dataframe of shape (n_rows, n_features)
+        y : Dask collection or array-like of n_rows entries, default=None
+        weight : Dask collection or array-like of shape (n_rows,), default=None
+
+        Returns
+        -------
+        DaskRows
+        """
+        dask = _import_dask()
         head = head_row(X)
-        X = _as_array(X)
-        if np.isnan(X.shape[0]):
-            X = X.compute_chunk_sizes()
+        X, y, weight = _with_lengths(*(_as_array(part) if is_dask(part) else part for part in (X, y, weight)))
         X = X.rechunk({1: -1})
-        y = None if y is None else _aligned(y, X, "y")
-        weight = None if weight is None else _aligned(weight, X, "sample_weight")
-        return cls(X, y, weight, head)
+        rows = cls(
+            X,
+            None if y is None else _aligned(y, X, "y"),
+            None if weight is None else _aligned(weight, X, "sample_weight"),
+            head,
+        )
+        if X.nbytes > _KEEP_BYTES:
+            return rows
+        names = [name for name in ("X", "y", "weight") if getattr(rows, name) is not None]
+        kept = dask.persist(*(getattr(rows, name) for name in names))
+        return replace(rows, **dict(zip(names, kept, strict=True)))
 
-    def sample(self, limit: int) -> np.ndarray:
-        """The rows of smallest key, at most `limit`, less those of weight zero: what one machine would sample."""
-        n_rows = self.X.shape[0]
-        rows = np.arange(n_rows)
-        if n_rows > limit:
-            rows = np.sort(np.argpartition(row_keys(rows), limit)[:limit])
-        sample = self.X[rows] if n_rows > limit else self.X
-        if self.weight is None:
-            return np.asarray(sample.compute())
+    def first_look(
+        self, limit: int, targets: Targets | None = None, check: CheckTargets | None = None, *, summarize: bool = False
+    ) -> FirstLook:
+        """Sample rows, preview targets and summarize columns, in one pass over the blocks.
+
+        Parameters
+        ----------
+        limit : int
+            Most rows to sample.
+        targets : Targets, default=None
+        check : callable, default=None
+            ``(y, start) -> y``, the check of a block of targets.
+        summarize : bool, default=False
+            Whether the columns are to be summarized.
+
+        Returns
+        -------
+        FirstLook
+        """
         dask = _import_dask()
-        sample, weight = dask.compute(sample, self.weight[rows])
-        return np.asarray(sample)[np.flatnonzero(weight > 0)]
+        chosen = sample_numbers(self.X.shape[0], limit)
+        cuts = np.searchsorted(chosen, np.cumsum(self.X.chunks[0])[:-1])
+        task = dask.delayed(_Look(targets, check, summarize), traverse=False, pure=False)
+        parts = [
+            dask.delayed(_look_at)(task, block, mine)
+            for block, mine in zip(self._blocks(), np.split(chosen, cuts), strict=True)
+        ]
+        blocks: tuple[_BlockLook, ...] = dask.compute(*parts)
+        columns = None
+        for part in blocks:
+            columns = part.columns if columns is None else columns.merged(part.columns)
+        previews = [part.targets for part in blocks if part.targets is not None]
+        sample = distinct_rows(np.concatenate([part.sample for part in blocks]))
+        return FirstLook(FirstPass(sample, columns), np.concatenate(previews) if previews else None)
 
-    def first_targets(self) -> np.ndarray:
-        """The first targets, for a guess at their mean."""
-        return np.asarray(self.y[:_FIRST_ROWS].compute())
-
-    def distinct_targets(self) -> np.ndarray:
-        """The distinct targets of rows of positive weight; object arrays are gathered by a pass over blocks."""
-        dask = _import_dask()
-        ys = self.y.to_delayed().ravel()
-        ws = [None] * len(ys) if self.weight is None else self.weight.to_delayed().ravel()
-        parts = [dask.delayed(_distinct)(y, w) for y, w in zip(ys, ws, strict=True)]
-        return np.unique(np.concatenate(dask.compute(*parts)))
-
-    def reduce(self, ledger: RidgeLedger, targets: Any, features: Any, enter: Callable[..., None]) -> RidgeLedger:
-        """Enter every block into a copy of the empty ledger, where the block lives, and merge the ledgers in a tree.
+    def reduce(self, empty: _Sums, add: Callable[..., None]) -> _Sums:
+        """Sum every block where the block lives, and merge the sums in a tree.
 
         A worker that dies takes finished blocks with it; the scheduler computes those again elsewhere, and the sum is
         the same: which rows are sampled depends on their number only, and addition does not mind the order but for
         rounding.
+
+        Parameters
+        ----------
+        empty : sums with a method ``merge``
+            With nothing in them. Each block starts from a copy.
+        add : callable
+            ``(sums, start, X, y, weight) -> None``, adds a block of rows.
+
+        Returns
+        -------
+        sums like `empty`, of all rows
         """
         dask = _import_dask()
         # one node of the graph each, not a copy per task
-        book = dask.delayed(_Book(ledger, targets, features, enter), traverse=False, pure=False)
+        first, task = (dask.delayed(part, traverse=False, pure=False) for part in (empty, add))
+        parts = [dask.delayed(_block_sums)(first, task, block) for block in self._blocks()]
+        while len(parts) > 1:
+            parts = [dask.delayed(_merged)(parts[i : i + _FAN_IN]) for i in range(0, len(parts), _FAN_IN)]
+        total: _Sums = parts[0].compute()
+        return total
+
+    def _blocks(self) -> Iterable[tuple[int, Any, Any, Any]]:
         xs = self.X.to_delayed().ravel()
         ys = [None] * len(xs) if self.y is None else self.y.to_delayed().ravel()
         ws = [None] * len(xs) if self.weight is None else self.weight.to_delayed().ravel()
         starts = np.concatenate([[0], np.cumsum(self.X.chunks[0])[:-1]])
-        parts = [
-            dask.delayed(_block_ledger)(book, int(start), x, y, w)
-            for start, x, y, w in zip(starts, xs, ys, ws, strict=True)
-        ]
-        while len(parts) > 1:
-            parts = [dask.delayed(_merged)(parts[i : i + _FAN_IN]) for i in range(0, len(parts), _FAN_IN)]
-        return parts[0].compute()
+        return [(int(start), x, y, w) for start, x, y, w in zip(starts, xs, ys, ws, strict=True)]
 
 
 @dataclass(frozen=True, eq=False)
-class _Book:
-    ledger: RidgeLedger
-    targets: Any
-    features: Any
-    enter: Callable[..., None]
+class _Look:
+    targets: Targets | None
+    check: CheckTargets | None
+    summarize: bool
 
 
-def _block_ledger(book: _Book, start: int, X: Any, y: Any, weight: Any) -> RidgeLedger:
-    ledger = copy.deepcopy(book.ledger)
-    targets = copy.deepcopy(book.targets)
-    X = np.asarray(X)
-    y = np.zeros((X.shape[0], 0)) if y is None else targets.check(y, start)
-    weight = None if weight is None else np.asarray(weight, dtype=np.float64)
-    if weight is not None and not (np.isfinite(weight) & (weight >= 0.0)).all():
-        raise ValueError("sample_weight must be finite and not negative")
-    book.enter(ledger, targets, book.features, start, X, y, weight)
-    return ledger
+@dataclass(frozen=True, eq=False)
+class _BlockLook:
+    sample: np.ndarray
+    columns: ColumnSummary | None
+    targets: np.ndarray | None
 
 
-def _merged(ledgers: list[RidgeLedger]) -> RidgeLedger:
+def _look_at(look: _Look, block: tuple[int, Any, Any, Any], numbers: np.ndarray) -> _BlockLook:
+    start, X, y, weight = _plain(block)
+    sample = finite_rows(X[numbers - start], numbers)
+    if weight is not None:
+        sample = sample[np.flatnonzero(weight[numbers - start] > 0)]
+    columns = ColumnSummary.of(finite_rows(X, start), weight) if look.summarize else None
+    preview = None
+    if look.targets is not None and look.check is not None:
+        preview = look.targets.preview(look.check(y, start), start, weight)
+    return _BlockLook(sample, columns, preview)
+
+
+def _block_sums(empty: _Sums, add: Callable[..., None], block: tuple[int, Any, Any, Any]) -> _Sums:
+    sums = copy.deepcopy(empty)
+    add(sums, *_plain(block))
+    return sums
+
+
+def _plain(block: tuple[int, Any, Any, Any]) -> tuple[int, np.ndarray, Any, np.ndarray | None]:
+    start, X, y, weight = block
+    return start, np.asarray(X), y, None if weight is None else checked_weight(weight, start)
+
+
+def _merged(parts: list[_Sums]) -> _Sums:
     # the first is copied: what a task has received may be used again by another
-    first = copy.deepcopy(ledgers[0])
-    for other in ledgers[1:]:
+    first = copy.deepcopy(parts[0])
+    for other in parts[1:]:
         first.merge(other)
     return first
 
 
-def _distinct(y: Any, weight: Any) -> np.ndarray:
-    y = np.asarray(y)
-    return np.unique(y if weight is None else y[np.asarray(weight) > 0])
-
-
 def map_rows(function: Callable[[Any], np.ndarray], X: Any, *, width: int, dtype: Any = np.float64) -> Any:
-    """``function`` of each block of rows, lazily: a dask.array of shape (n_rows, width)."""
+    """A function of each block of rows, lazily.
+
+    Parameters
+    ----------
+    function : callable
+        From an array of shape (n, n_features) to one of shape (n, width).
+    X : dask.array or dask.dataframe of shape (n_rows, n_features)
+    width : int
+    dtype : dtype, default=float64
+
+    Returns
+    -------
+    dask.array of shape (n_rows, width)
+    """
     _import_dask()
     X = _as_array(X)
     X = X.rechunk({1: -1})
@@ -180,27 +283,43 @@ class _Transform:
 
 def _as_array(X: Any) -> Any:
     da = _import_dask().array
-    if isinstance(X, da.Array):
-        return X
-    return X.to_dask_array()
+    return X if isinstance(X, da.Array) else X.to_dask_array()
 
 
 def head_row(X: Any) -> Any:
-    """A made-up row with the number and names of the columns of X, for the checks of scikit-learn."""
+    """A made-up row with the number and names of the columns of X, for the checks of a table.
+
+    Parameters
+    ----------
+    X : dask.array or dask.dataframe
+
+    Returns
+    -------
+    ndarray or DataFrame of shape (1, n_features)
+    """
     da = _import_dask().array
     if isinstance(X, da.Array):
         return np.zeros((1, *X.shape[1:]))
     return X._meta.reindex(range(1)).fillna(0.0)
 
 
+def _with_lengths(*parts: Any) -> list[Any]:
+    """The same collections with the lengths of their blocks known; what they share is computed once."""
+    dask = _import_dask()
+    unknown = [i for i, part in enumerate(parts) if is_dask(part) and np.isnan(part.shape[0])]
+    found = list(parts)
+    firsts = [parts[i].to_delayed().reshape(parts[i].numblocks[0], -1)[:, 0] for i in unknown]
+    lengths = dask.compute(*([dask.delayed(len)(block) for block in blocks] for blocks in firsts))
+    for i, known in zip(unknown, lengths, strict=True):
+        part = parts[i]
+        found[i] = dask.array.Array(part.dask, part.name, (tuple(known), *part.chunks[1:]), meta=part._meta)
+    return found
+
+
 def _aligned(values: Any, X: Any, name: str) -> Any:
     """Targets or weights as a Dask array cut where X is cut."""
     da = _import_dask().array
-    if is_dask(values):
-        values = _as_array(values)
-        if np.isnan(values.shape[0]):
-            values = values.compute_chunk_sizes()
-    else:
+    if not is_dask(values):
         values = np.asarray(values)
         values = da.from_array(values, chunks=(X.chunks[0], *values.shape[1:]) if len(values) == len(X) else "auto")
     if values.shape[0] != X.shape[0]:

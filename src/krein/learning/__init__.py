@@ -1,15 +1,17 @@
-"""Learning from features with a signature: sums over rows, the ridge path of three regularisers, the choice of λ."""
+"""Learning from features with a signature, in numbers only: sums over rows, solvers, the choice of λ and of C."""
 
 from krein.learning.components import SignedComponents, signed_components
 from krein.learning.path import Regularizer, RidgePath, ridge_path
-from krein.learning.rows import RowSample, row_keys
+from krein.learning.row_sample import RowSample, row_keys
 from krein.learning.selection import default_grid, gcv_scores, held_out_scores, loo_scores
 from krein.learning.solve import SingularSystemError, solve_definite
-from krein.learning.sums import CentredSums, NormalSums
+from krein.learning.sums import CenteredFeatures, CenteredSums, FeatureSums, NormalSums
 
 __all__ = [
+    "FeatureSums",
+    "CenteredFeatures",
     "NormalSums",
-    "CentredSums",
+    "CenteredSums",
     "RowSample",
     "row_keys",
     "Regularizer",

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import linalg
 
-__all__ = ["SignedComponents", "signed_components"]
+from krein.learning.dense import symmetric_eigen
+
+__all__ = ["SignedComponents", "leading_components", "signed_components"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +45,10 @@ def signed_components(gram: np.ndarray, signature: np.ndarray) -> SignedComponen
     gram : ndarray of shape (n_components, n_components)
     signature : ndarray of shape (n_components,)
 
+    Returns
+    -------
+    SignedComponents
+
     Examples
     --------
     >>> import numpy as np
@@ -52,14 +57,37 @@ def signed_components(gram: np.ndarray, signature: np.ndarray) -> SignedComponen
     >>> signed_components(Z.T @ Z, np.array([1.0, -1.0])).values
     array([-4.,  1.])
     """
-    sizes, directions = linalg.eigh(gram, driver="evd", check_finite=False)
+    sizes, directions = symmetric_eigen(gram)
     floor = gram.shape[0] * np.finfo(np.float64).eps * sizes[-1]
     kept = sizes > max(floor, 0.0)
     sigma, Q = np.sqrt(sizes[kept]), directions[:, kept]
     M = (Q.T * signature) @ Q * np.multiply.outer(sigma, sigma)
-    values, U = linalg.eigh(0.5 * (M + M.T), driver="evd", check_finite=False)
+    values, U = symmetric_eigen(0.5 * (M + M.T))
     order = np.argsort(-np.abs(values), kind="stable")
     values, U = values[order], U[:, order]
     basis = (Q / sigma) @ U
     lift = signature[:, None] * ((Q * sigma) @ U)
     return SignedComponents(values, basis, lift)
+
+
+def leading_components(gram: np.ndarray, signature: np.ndarray, n_components: int | None = None) -> SignedComponents:
+    """The eigenpairs of largest absolute value, those at the size of rounding left out.
+
+    Parameters
+    ----------
+    gram : ndarray of shape (n_components, n_components)
+    signature : ndarray of shape (n_components,)
+    n_components : int or None, default=None
+        Most pairs to keep; None for all.
+
+    Returns
+    -------
+    SignedComponents
+        Without any pair if the Gram matrix is zero.
+    """
+    found = signed_components(gram, signature)
+    size = np.abs(found.values)
+    # what is left of a direction the rows do not span is noise divided by noise
+    rank = int(np.count_nonzero(size > size.max(initial=0.0) * np.finfo(np.float64).eps * signature.shape[0]))
+    kept = slice(rank if n_components is None else min(rank, int(n_components)))
+    return SignedComponents(found.values[kept], found.basis[:, kept], found.lift[:, kept])

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import linalg
 
-from krein._core.threads import blas_threads
+from krein.learning.dense import symmetric_eigen
 from krein.learning.path import Regularizer
-from krein.learning.rows import row_keys
+from krein.learning.row_sample import row_keys
 
 __all__ = ["DualProblem", "dual_problem", "fold_scores"]
 
@@ -21,10 +20,10 @@ class DualProblem:
     Parameters
     ----------
     carry : ndarray of shape (n_samples, n_samples) or None
-        :math:`C`, which turns the given kernel into the one that is regularised; None for the identity.
+        :math:`C`, which turns the given kernel into the one that is regularized; None for the identity.
     values : ndarray of shape (n_kept,)
     vectors : ndarray of shape (n_samples, n_kept)
-        Eigenpairs :math:`v, V` of the regularised kernel matrix; with an intercept those of its restriction to vectors of
+        Eigenpairs :math:`v, V` of the regularized kernel matrix; with an intercept those of its restriction to vectors of
         mean zero, one fewer.
     """
 
@@ -33,14 +32,33 @@ class DualProblem:
     vectors: np.ndarray
 
     def coefficients(self, y: np.ndarray, mu: float) -> np.ndarray:
-        """Coefficients of the given kernel's columns, shape of y, (n_samples, n_targets)."""
-        alpha = self.vectors @ ((self.vectors.T @ y) / (self.values + mu)[:, None])
+        """Coefficients of the given kernel's columns.
+
+        Parameters
+        ----------
+        y : ndarray of shape (n_samples, n_targets)
+        mu : float
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_targets)
+        """
+        alpha: np.ndarray = self.vectors @ ((self.vectors.T @ y) / (self.values + mu)[:, None])
         return alpha if self.carry is None else self.carry @ alpha
 
     def loo_scores(self, y: np.ndarray, mu: np.ndarray) -> np.ndarray:
         r"""Mean squared leave-one-out error for each μ; infinity where it cannot be told.
 
         The residual is :math:`\alpha_i / A_{ii}` with :math:`A = V \mathrm{diag}(v + \mu)^{-1} V^\top`, :math:`\alpha = A y`.
+
+        Parameters
+        ----------
+        y : ndarray of shape (n_samples, n_targets)
+        mu : ndarray of shape (n_mu,)
+
+        Returns
+        -------
+        ndarray of shape (n_mu,)
         """
         rotated = self.vectors.T @ y
         squares = np.square(self.vectors)
@@ -55,14 +73,21 @@ class DualProblem:
         return scores
 
     def clearance(self, mu: float) -> float:
-        """How far μ keeps from a singular system, min |v + μ| / μ."""
+        """How far μ keeps from a singular system, min |v + μ| / μ.
+
+        Parameters
+        ----------
+        mu : float
+
+        Returns
+        -------
+        float
+        """
         return float(np.abs(self.values + mu).min(initial=np.inf) / mu)
 
 
-def dual_problem(
-    gram: np.ndarray, regularizer: Regularizer, ratio: float = 1.0, *, centring: bool = True
-) -> DualProblem:
-    r"""Factorise once for all λ.
+def dual_problem(gram: np.ndarray, regularizer: Regularizer, ratio: float = 1.0, *, center: bool = True) -> DualProblem:
+    r"""Factorize once for all λ.
 
     With :math:`K = U \Lambda U^\top`: ``"hilbert"`` works on :math:`|K| = U |\Lambda| U^\top`, ``"two"`` on
     :math:`U |\Lambda|\, \mathrm{diag}(1\ \text{or}\ 1/\text{ratio})\, U^\top`, and predictions go back to the given kernel
@@ -74,17 +99,20 @@ def dual_problem(
     regularizer : {"hilbert", "two", "krein"}
     ratio : float, default=1.0
         :math:`\lambda_-/\lambda_+` for ``"two"``.
-    centring : bool, default=True
+    center : bool, default=True
         For a model with intercept: coefficients sum to zero, and so must the problem.
+
+    Returns
+    -------
+    DualProblem
     """
     carry = None
     if regularizer != "krein":
-        with blas_threads(gram.shape[0] ** 3):
-            values, vectors = linalg.eigh(gram, driver="evd", check_finite=False)
+        values, vectors = symmetric_eigen(gram)
         weight = np.where(values >= 0.0, 1.0, -1.0 / (ratio if regularizer == "two" else 1.0))
         carry = (vectors * weight) @ vectors.T
         gram = (vectors * (weight * values)) @ vectors.T
-    if centring:
+    if center:
         # a reflection that takes the constant vector to the first axis, which is then left out: subtracting means
         # instead would leave an eigenvalue that ought to be zero and is not
         n = gram.shape[0]
@@ -93,11 +121,10 @@ def dual_problem(
         u /= np.linalg.norm(u) if n > 1 else 1.0
         gram = gram - 2.0 * np.multiply.outer(u, u @ gram)
         gram = (gram - 2.0 * np.multiply.outer(gram @ u, u))[1:, 1:]
-    with blas_threads(gram.shape[0] ** 3):
-        values, vectors = linalg.eigh(0.5 * (gram + gram.T), driver="evd", check_finite=False)
+    values, vectors = symmetric_eigen(0.5 * (gram + gram.T))
     if regularizer != "krein":
         values = np.maximum(values, 0.0)
-    if centring:
+    if center:
         vectors = np.concatenate([np.zeros((1, vectors.shape[1])), vectors])
         vectors -= 2.0 * np.multiply.outer(u, u @ vectors)
     return DualProblem(carry, values, vectors)
@@ -110,7 +137,7 @@ def fold_scores(
     regularizer: Regularizer,
     ratio: float = 1.0,
     *,
-    centring: bool = True,
+    center: bool = True,
     n_folds: int = 5,
 ) -> np.ndarray:
     """Mean squared error of each λ on held-out folds, the kernel decomposed anew without each fold.
@@ -123,9 +150,15 @@ def fold_scores(
     gram : ndarray of shape (n_samples, n_samples)
     y : ndarray of shape (n_samples, n_targets)
     lam : ndarray of shape (n_lam,)
-    regularizer, ratio, centring
+    regularizer : {"hilbert", "two", "krein"}
+    ratio : float, default=1.0
+    center : bool, default=True
         As in `dual_problem`.
     n_folds : int, default=5
+
+    Returns
+    -------
+    ndarray of shape (n_lam,)
     """
     n = gram.shape[0]
     fold = np.argsort(row_keys(np.arange(n))) % min(n_folds, n)
@@ -135,9 +168,10 @@ def fold_scores(
         if not inside.size:
             return np.full(lam.size, np.inf)
         K, cross = gram[np.ix_(inside, inside)], gram[np.ix_(outside, inside)]
-        problem = dual_problem(K, regularizer, ratio, centring=centring)
+        problem = dual_problem(K, regularizer, ratio, center=center)
         for i, value in enumerate(lam):
             dual = problem.coefficients(y[inside], inside.size * value)
-            offset = (y[inside] - K @ dual).mean(axis=0) if centring else 0.0
+            offset = (y[inside] - K @ dual).mean(axis=0) if center else 0.0
             total[i] += float(np.square(y[outside] - cross @ dual - offset).sum())
-    return total / n
+    total /= n
+    return total

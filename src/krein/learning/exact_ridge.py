@@ -95,7 +95,7 @@ def _fit(
     problem: DualProblem | None = None
     best = 0
     if regularizer == "krein":
-        problem = dual_problem(gram, regularizer, centring=intercept)
+        problem = dual_problem(gram, regularizer, center=intercept)
         if len(candidates) > 1:
             mu = n * candidates[:, 0]
             clear = np.array([problem.clearance(m) >= NEARLY_SINGULAR for m in mu])
@@ -106,7 +106,7 @@ def _fit(
         best = best_candidate(candidates[:, 0], _fold_scores(gram, targets, candidates, regularizer, intercept))
     plus, minus = (float(v) for v in candidates[best])
     if problem is None:
-        problem = dual_problem(gram, regularizer, minus / plus, centring=intercept)
+        problem = dual_problem(gram, regularizer, minus / plus, center=intercept)
     else:
         _check_clearance(problem.clearance(n * plus), plus)
     dual = problem.coefficients(targets, n * plus)
@@ -129,7 +129,7 @@ def _fold_scores(
     ratios = (candidates[:, 1] / candidates[:, 0]).round(12)
     for ratio in np.unique(ratios):
         rows = np.flatnonzero(ratios == ratio)
-        scores[rows] = fold_scores(gram, targets, candidates[rows, 0], regularizer, float(ratio), centring=intercept)
+        scores[rows] = fold_scores(gram, targets, candidates[rows, 0], regularizer, float(ratio), center=intercept)
     return scores
 
 

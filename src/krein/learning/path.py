@@ -1,4 +1,4 @@
-"""The ridge solution for every λ from one factorisation, for three regularisers."""
+"""The ridge solution for every λ from one factorization, for three regularizers."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy import linalg
 
 from krein.learning.components import signed_components
+from krein.learning.dense import symmetric_eigen
 
 __all__ = ["Regularizer", "RidgePath", "ridge_path"]
 
 Regularizer = Literal["hilbert", "two", "krein"]
 
-_STEPS = 3  # refinement steps; each gains the digits the factorisation has, which is five at λ = 1e-11
+_STEPS = 3  # refinement steps; each gains the digits the factorization has, which is five at λ = 1e-11
 
 
 @dataclass(frozen=True, eq=False)
 class RidgePath:
-    r"""A factorisation that inverts :math:`G + \mu R` for every :math:`\mu` at the price of two matrix products.
+    r"""A factorization that inverts :math:`G + \mu R` for every :math:`\mu` at the price of two matrix products.
 
     .. math:: (G + \mu R)^{-1} c = L\, \mathrm{diag}\Big(\frac{1}{v + \mu}\Big) B^\top c,
               \qquad z^\top (G + \mu R)^{-1} z = \sum_j \frac{g_j}{v_j + \mu} (z^\top B)_j^2
@@ -32,7 +32,7 @@ class RidgePath:
     gram : ndarray of shape (n_components, n_components)
         G itself, kept for refinement.
     penalty : ndarray of shape (n_components,)
-        The diagonal of R: 1, or the ratio of two regularisers, or the signature.
+        The diagonal of R: 1, or the ratio of two regularizers, or the signature.
     values : ndarray of shape (rank,)
         :math:`v`: eigenvalues of the pencil (for Kreĭn those of the indefinite kernel matrix, of both signs).
     basis, lift : ndarray of shape (n_components, rank)
@@ -52,9 +52,19 @@ class RidgePath:
     energy: np.ndarray
 
     def coefficients(self, cross: np.ndarray, mu: float) -> np.ndarray:
-        """(G + μR)⁻¹ cross, refined; shape of `cross`."""
+        """(G + μR)⁻¹ cross, refined.
+
+        Parameters
+        ----------
+        cross : ndarray of shape (n_components, n_targets)
+        mu : float
+
+        Returns
+        -------
+        ndarray of shape (n_components, n_targets)
+        """
         shrink = (1.0 / (self.values + mu))[:, None]
-        solution = self.lift @ (shrink * (self.basis.T @ cross))
+        solution: np.ndarray = self.lift @ (shrink * (self.basis.T @ cross))
         size = math.inf
         for _ in range(_STEPS):
             residual = cross - self.gram @ solution - mu * self.penalty[:, None] * solution
@@ -66,16 +76,35 @@ class RidgePath:
         return solution
 
     def degrees_of_freedom(self, mu: np.ndarray) -> np.ndarray:
-        """Trace of the hat matrix for each μ, without the intercept."""
-        return (self.gain * self.energy / (self.values + np.atleast_1d(mu)[:, None])).sum(axis=1)
+        """Trace of the hat matrix for each μ, without the intercept.
+
+        Parameters
+        ----------
+        mu : ndarray of shape (n_mu,)
+
+        Returns
+        -------
+        ndarray of shape (n_mu,)
+        """
+        freedom: np.ndarray = (self.gain * self.energy / (self.values + np.atleast_1d(mu)[:, None])).sum(axis=1)
+        return freedom
 
     def clearance(self, mu: float) -> float:
-        """How far μ keeps from the nearest singular system, min |v + μ| / μ; at least 1 if no value is negative."""
+        """How far μ keeps from the nearest singular system, min |v + μ| / μ; at least 1 if no value is negative.
+
+        Parameters
+        ----------
+        mu : float
+
+        Returns
+        -------
+        float
+        """
         return float(np.abs(self.values + mu).min(initial=math.inf) / mu)
 
 
 def ridge_path(gram: np.ndarray, signature: np.ndarray, regularizer: Regularizer, ratio: float = 1.0) -> RidgePath:
-    r"""Factorise for all :math:`\mu`.
+    r"""Factorize for all :math:`\mu`.
 
     Parameters
     ----------
@@ -87,6 +116,10 @@ def ridge_path(gram: np.ndarray, signature: np.ndarray, regularizer: Regularizer
         R is the identity; 1 on positive and `ratio` on negative columns; or the signature.
     ratio : float, default=1.0
         :math:`\lambda_- / \lambda_+` for ``"two"``.
+
+    Returns
+    -------
+    RidgePath
 
     Notes
     -----
@@ -120,7 +153,7 @@ def ridge_path(gram: np.ndarray, signature: np.ndarray, regularizer: Regularizer
         )
     penalty = np.where(signature > 0, 1.0, ratio if regularizer == "two" else 1.0)
     scale = 1.0 / np.sqrt(penalty)
-    values, vectors = linalg.eigh(gram * np.multiply.outer(scale, scale), driver="evd", check_finite=False)
+    values, vectors = symmetric_eigen(gram * np.multiply.outer(scale, scale))
     values = np.maximum(values, 0.0)  # G has none below zero but by rounding, and 1/(v + μ) must not see those
     basis = vectors * scale[:, None]
     return RidgePath(gram, penalty, values, basis, basis, gain=np.ones_like(values), energy=values)

@@ -9,40 +9,98 @@ from typing import Any
 import numpy as np
 from scipy.linalg import LinAlgError, LinAlgWarning
 
-from krein.learning import (
-    CentredSums,
-    Regularizer,
-    RidgePath,
-    SingularSystemError,
-    default_grid,
-    gcv_scores,
-    held_out_scores,
-    loo_scores,
-    ridge_path,
-    solve_definite,
-)
-from krein.learning.ledger import RidgeLedger
-from krein.learning.solve import NEARLY_SINGULAR, SINGULAR, clear_of_singularity
+from krein._core.checks import one_of
+from krein._core.errors import SingularSystemError
+from krein.learning.path import Regularizer, RidgePath, ridge_path
+from krein.learning.ridge_sums import RidgeSums
+from krein.learning.selection import default_grid, gcv_scores, held_out_scores, loo_scores
+from krein.learning.solve import NEARLY_SINGULAR, SINGULAR, clear_of_singularity, solve_definite
+from krein.learning.stream import Features
+from krein.learning.sums import CenteredSums
+from krein.learning.targets import Targets
 
-__all__ = ["KeptRows", "RidgeSolution", "best_candidate", "check_lam", "solve_ridge"]
+__all__ = ["RidgeOptions", "RidgeSolution", "best_candidate", "check_lam", "solve_ridge"]
 
 _RATIOS = (1e-2, 1.0, 1e2)  # of λ₋ to λ₊ under "auto"
+_REGULARIZERS = ("hilbert", "two", "krein")
 _SELECTIONS = ("loo", "validation", "gcv")
+_MARGIN = 1e-3  # relative: scores that differ by less are equal, and the stronger λ is taken
+# A squared error below this share of the targets' variance is rounding: solutions have nine digits, see `KreinRidge`.
+_ROUNDING = 1e-18
 
 
 @dataclass(frozen=True, eq=False)
-class KeptRows:
-    """Rows to leave out one by one: features, target columns, weights, and for labels the column of each row's class."""
+class RidgeOptions:
+    """What ridge problem to solve, and how to choose λ.
 
-    Z: np.ndarray
-    Y: np.ndarray
-    weight: np.ndarray
-    classes: np.ndarray | None
+    Parameters
+    ----------
+    regularizer : {"hilbert", "two", "krein"}
+    candidates : ndarray of shape (n_candidates, 2) or None
+        (λ₊, λ₋) to choose from, None for the default grid; see `check_lam`.
+    selection : {"loo", "validation", "gcv"}
+    intercept : bool
+    loo_rows : int
+        Most rows whose leave-one-out residual is computed.
+    validation_fraction : float
+        Share of the rows to hold out for ``"validation"``.
+    """
+
+    regularizer: Regularizer
+    candidates: np.ndarray | None
+    selection: str
+    intercept: bool
+    loo_rows: int
+    validation_fraction: float
+
+    def new_sums(
+        self, targets: Targets, first: np.ndarray, width: int, *, shift: np.ndarray | None, n_rows: int | None = None
+    ) -> RidgeSums:
+        """Sums with nothing in them.
+
+        Parameters
+        ----------
+        targets : Targets
+        first : ndarray
+            Some targets, for a guess at their mean.
+        width : int
+            Number of columns of the features.
+        shift : ndarray of shape (width,) or None
+            What to subtract from features if there is an intercept. None: the mean of the first rows that come. Sums that
+            are to travel between machines are given one, and keep rows rather than features, which are wider.
+        n_rows : int or None, default=None
+            Number of rows to come, if it is known.
+
+        Returns
+        -------
+        RidgeSums
+        """
+        choose = self.candidates is None or len(self.candidates) > 1
+        kept = self.loo_rows if choose and self.selection == "loo" else 0
+        most = kept if n_rows is None else min(kept, n_rows)
+        return RidgeSums(
+            shift if self.intercept else np.zeros(width),
+            targets.shift(first, intercept=self.intercept),
+            targets.late_shift,
+            kept_rows=kept,
+            keep_features=shift is None and RidgeSums.features_fit(most, width),
+            held_fraction=self.validation_fraction if choose and self.selection == "validation" else 0.0,
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class RidgeSolution:
-    """Coefficients (n_components, n_targets), offsets (n_targets,), and how λ was found."""
+    """A solution, and how its λ was found.
+
+    Parameters
+    ----------
+    coefficients : ndarray of shape (n_components, n_targets)
+    offset : ndarray of shape (n_targets,)
+    lam : pair of float
+        (λ₊, λ₋).
+    candidates : ndarray of shape (n_candidates, 2)
+    scores : ndarray of shape (n_candidates,) or None
+    """
 
     coefficients: np.ndarray
     offset: np.ndarray
@@ -51,15 +109,34 @@ class RidgeSolution:
     scores: np.ndarray | None
 
 
-def check_lam(lam: Any, regularizer: Any, selection: Any) -> np.ndarray | None:
-    """Candidates as an array of shape (n_candidates, 2) of (λ₊, λ₋), or None for the default grid."""
-    if regularizer not in ("hilbert", "two", "krein"):
-        raise ValueError(f"regularizer must be 'hilbert', 'two' or 'krein', got {regularizer!r}")
-    if selection not in _SELECTIONS:
-        raise ValueError(f"selection must be one of {', '.join(map(repr, _SELECTIONS))}, got {selection!r}")
+@dataclass(frozen=True, eq=False)
+class _KeptRows:
+    """Rows to leave out one by one: features, target columns, weights, and for labels the column of each row's class."""
+
+    Z: np.ndarray
+    Y: np.ndarray
+    weight: np.ndarray
+    classes: np.ndarray | None
+
+
+def check_lam(lam: Any, regularizer: Any, selection: Any = "loo") -> np.ndarray | None:
+    """Candidates for λ, checked.
+
+    Parameters
+    ----------
+    lam : "auto", float or sequence
+    regularizer : {"hilbert", "two", "krein"}
+    selection : {"loo", "validation", "gcv"}, default="loo"
+
+    Returns
+    -------
+    ndarray of shape (n_candidates, 2) or None
+        Pairs (λ₊, λ₋), or None for the default grid.
+    """
+    one_of(regularizer, "regularizer", _REGULARIZERS)
+    one_of(selection, "selection", _SELECTIONS)
     if isinstance(lam, str):
-        if lam != "auto":
-            raise ValueError(f"lam must be 'auto', a positive number or several of them, got {lam!r}")
+        one_of(lam, "lam", ("auto",), otherwise=", a positive number or several of them")
         return None
     try:
         values = np.array(lam, dtype=np.float64)
@@ -67,8 +144,8 @@ def check_lam(lam: Any, regularizer: Any, selection: Any) -> np.ndarray | None:
         raise ValueError(f"lam must be 'auto', a positive number or several of them, got {lam!r}") from error
     if not values.size or not np.isfinite(values).all() or (values <= 0.0).any():
         raise ValueError(
-            f"lam must be positive and finite, got {lam!r}; the regulariser {regularizer!r} is not one otherwise, "
-            "use a small number such as 1e-10 for next to no regularisation"
+            f"lam must be positive and finite, got {lam!r}; the regularizer {regularizer!r} is not one otherwise, "
+            "use a small number such as 1e-10 for next to no regularization"
         )
     if regularizer == "two":
         if values.ndim == 0:
@@ -82,79 +159,126 @@ def check_lam(lam: Any, regularizer: Any, selection: Any) -> np.ndarray | None:
     return np.repeat(values.reshape(-1, 1), 2, axis=1)
 
 
-def solve_ridge(
-    ledger: RidgeLedger,
-    signature: np.ndarray,
-    *,
-    regularizer: Regularizer,
-    candidates: np.ndarray | None,
-    selection: str,
-    intercept: bool,
-    kept: KeptRows | None,
-) -> RidgeSolution:
-    """Choose among the candidates and solve on all rows of the ledger.
+def solve_ridge(sums: RidgeSums, targets: Targets, features: Features, options: RidgeOptions) -> RidgeSolution:
+    """Choose among the candidates and solve on all rows.
 
     Parameters
     ----------
-    ledger : RidgeLedger
-    signature : ndarray of shape (n_components,)
-    regularizer : {"hilbert", "two", "krein"}
-    candidates : ndarray of shape (n_candidates, 2) or None
-        From `check_lam`.
-    selection : {"loo", "validation", "gcv"}
-    intercept : bool
-    kept : KeptRows or None
-        For ``"loo"``.
+    sums : RidgeSums
+    targets : Targets
+    features : Features
+        Those the sums are made of.
+    options : RidgeOptions
+
+    Returns
+    -------
+    RidgeSolution
+
+    Raises
+    ------
+    ValueError
+        If there is nothing to learn from.
+    SingularSystemError
+        If ``"krein"`` has no stable solution at the only candidate.
     """
-    whole = ledger.everything().centred(intercept=intercept)
+    if not sums.train.weight:
+        raise ValueError("sample_weight is zero for all rows, so there is nothing to fit; pass a positive weight")
+    targets.check_complete()
+    whole = sums.everything().centered(intercept=options.intercept)
+    candidates = options.candidates
     if candidates is None:
         grid = default_grid(whole)
-        ratios = _RATIOS if regularizer == "two" else (1.0,)
+        ratios = _RATIOS if options.regularizer == "two" else (1.0,)
         candidates = np.concatenate([np.stack([grid, ratio * grid], axis=1) for ratio in ratios])
     if len(candidates) == 1:
-        return _solve_one(whole, signature, regularizer, candidates, 0, None, None)
-    trained = whole
-    if selection == "validation" and ledger.held is not None:
-        if not ledger.train.weight or not ledger.held.weight:
+        return _solve_one(whole, features.signature, options.regularizer, candidates, 0, None, None)
+    return _choose(sums, whole, features.signature, options, candidates, _kept_rows(sums, targets, features))
+
+
+def _kept_rows(sums: RidgeSums, targets: Targets, features: Features) -> _KeptRows | None:
+    kept = sums.kept_features(features)
+    if kept is None:
+        return None
+    Z, codes, weight = kept
+    return _KeptRows(Z, targets.columns(codes), weight, targets.classes_of(codes))
+
+
+def _choose(
+    sums: RidgeSums,
+    whole: CenteredSums,
+    signature: np.ndarray,
+    options: RidgeOptions,
+    candidates: np.ndarray,
+    kept: _KeptRows | None,
+) -> RidgeSolution:
+    trained, held = whole, None
+    if options.selection == "validation" and sums.held is not None:
+        if not sums.train.weight or not sums.held.weight:
             raise ValueError(
-                f"a validation fold of n_samples={ledger.rows} leaves nothing on one side; use selection='loo' or more rows"
+                f"a validation fold of n_samples={sums.rows} leaves nothing on one side; use selection='loo' or more rows"
             )
-        trained = ledger.train.centred(intercept=intercept)
-        held = ledger.held.centred(intercept=intercept)
+        trained = sums.train.centered(intercept=options.intercept)
+        held = sums.held.centered(intercept=options.intercept)
     scores = np.full(len(candidates), np.inf)
     ratios = candidates[:, 1] / candidates[:, 0]
+    variance = float(whole.square.sum()) / whole.weight
     best, best_path = 0, None
     for ratio in np.unique(ratios.round(12)):
         rows = np.flatnonzero(np.abs(ratios - ratio) <= 1e-9 * ratio)
-        path = ridge_path(trained.gram, signature, regularizer, float(ratio))
+        path = ridge_path(trained.gram, signature, options.regularizer, float(ratio))
         mu = trained.weight * candidates[rows, 0]
-        if selection == "gcv":
+        if options.selection == "gcv":
             scores[rows] = gcv_scores(path, trained, mu)
-        elif selection == "validation":
+        elif held is not None:
             solutions = [path.coefficients(trained.cross, m) for m in mu]
             scores[rows] = held_out_scores(solutions, trained, held)
         elif kept is not None:
             scores[rows] = loo_scores(path, trained, mu, kept.Z, kept.Y, kept.weight, kept.classes)
         scores[rows[[path.clearance(m) < NEARLY_SINGULAR for m in mu]]] = np.inf
-        best = best_candidate(candidates[:, 0], scores)
+        best = best_candidate(candidates, scores, _ROUNDING * variance)
         best_path = path if best in rows else best_path
-    return _solve_one(whole, signature, regularizer, candidates, best, scores, best_path if trained is whole else None)
+    path_of_all = best_path if trained is whole else None
+    return _solve_one(whole, signature, options.regularizer, candidates, best, scores, path_of_all)
 
 
-def best_candidate(lam: np.ndarray, scores: np.ndarray) -> int:
-    """The strongest regularisation whose score is the best but for a thousandth.
+def best_candidate(lam: np.ndarray, scores: np.ndarray, rounding: float = 0.0) -> int:
+    """The strongest regularization whose score is the best but for a thousandth; of equally strong ones the first.
 
-    Where less regularisation gains nothing, as when the features interpolate, it costs digits.
+    Where less regularization gains nothing, as when the features interpolate, it costs digits. The margin is far above the
+    rounding of a score, so that the choice does not hang on the processor or on the order of the rows.
+
+    Parameters
+    ----------
+    lam : ndarray of shape (n_candidates,) or (n_candidates, 2)
+        λ, or pairs (λ₊, λ₋), whose strength is their product.
+    scores : ndarray of shape (n_candidates,)
+        Infinity where nothing can be said.
+    rounding : float, default=0.0
+        What scores may differ by in any case.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein.learning.ridge_choice import best_candidate
+    >>> best_candidate(np.array([1e-3, 1e-2, 1e-1]), np.array([0.5, 0.5001, 0.9]))
+    1
     """
+    strength = lam if lam.ndim == 1 else lam[:, 0] * lam[:, 1]
     known = np.isfinite(scores)
     if not known.any():  # nothing can be told: the strongest is the safe one
-        return int(np.argmax(lam))
-    good = np.flatnonzero(known & (scores <= scores[known].min() * (1.0 + 1e-3)))
-    return int(good[np.argmax(lam[good])])
+        return int(np.argmax(strength))
+    good = np.flatnonzero(known & (scores <= scores[known].min() * (1.0 + _MARGIN) + rounding))
+    # a product of two λ has an error in its last digit, which must not decide between equals
+    strongest = good[strength[good] >= strength[good].max() * (1.0 - 1e-9)]
+    return int(strongest[0])
 
 
 def _solve_one(
-    sums: CentredSums,
+    sums: CenteredSums,
     signature: np.ndarray,
     regularizer: Regularizer,
     candidates: np.ndarray,

@@ -11,7 +11,7 @@ from krein.kernels import DeltaGaussian, Gaussian
 from standin_map import CosineMap
 
 
-@parametrize_with_checks([KreinPCA(features=CosineMap()), KreinPCA(3, features=CosineMap(), center=False)])
+@parametrize_with_checks([KreinPCA(features=CosineMap()), KreinPCA(CosineMap(), 3, center=False)])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
@@ -31,8 +31,8 @@ def test_eigenpairs_of_the_exact_matrix(X, center):
     values = np.linalg.eigvalsh(K)
     values = values[np.argsort(-np.abs(values))][:10]
     assert values.min() < 0 < values.max()
-    features = KreinNystroem(kernel=kernel, n_components=70, landmarks=X, eigenvalue_tol=1e-13)
-    model = KreinPCA(10, features=features, center=center).fit(X)
+    features = KreinNystroem(kernel=kernel, n_components=70, landmarks=X, tol=1e-13)
+    model = KreinPCA(features, 10, center=center).fit(X)
     np.testing.assert_allclose(model.eigenvalues_, values, rtol=1e-7)
     np.testing.assert_array_equal(model.signature_, np.sign(values))
     T = model.transform(X)
@@ -43,8 +43,8 @@ def test_eigenpairs_of_the_exact_matrix(X, center):
 
 def test_new_rows_are_projected_by_the_kernel(X):
     kernel = DeltaGaussian(0.7, 3.0)
-    features = KreinNystroem(kernel=kernel, n_components=50, landmarks=X[:50], eigenvalue_tol=1e-13)
-    model = KreinPCA(4, features=features).fit(X[:50])
+    features = KreinNystroem(kernel=kernel, n_components=50, landmarks=X[:50], tol=1e-13)
+    model = KreinPCA(features, 4).fit(X[:50])
     T = model.transform(X[:50])
     K, K_new = kernel(X[:50]), kernel(X[50:], X[:50])
     centred = K_new - K_new.mean(axis=1, keepdims=True) - K.mean(axis=0) + K.mean()
@@ -54,8 +54,8 @@ def test_new_rows_are_projected_by_the_kernel(X):
 
 def test_on_a_positive_kernel_it_is_kernel_pca(X):
     kernel = Gaussian(1.0)
-    features = KreinNystroem(kernel=kernel, n_components=70, landmarks=X, eigenvalue_tol=1e-13)
-    ours = KreinPCA(5, features=features).fit(X)
+    features = KreinNystroem(kernel=kernel, n_components=70, landmarks=X, tol=1e-13)
+    ours = KreinPCA(features, 5).fit(X)
     theirs = KernelPCA(5, kernel="precomputed").fit(kernel(X))
     np.testing.assert_allclose(ours.eigenvalues_, theirs.eigenvalues_, rtol=1e-8)
     np.testing.assert_allclose(np.abs(ours.transform(X)), np.abs(theirs.transform(kernel(X))), atol=1e-7)

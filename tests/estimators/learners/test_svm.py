@@ -6,7 +6,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from krein.estimators.learners.svm import C_GRID, KreinSVC
+from krein.estimators.learners.svm import KreinSVC
 from standin_map import CosineMap
 
 
@@ -42,7 +42,7 @@ def test_solvers_agree_with_liblinear(rows, two_classes):
 @pytest.mark.parametrize("solver", ["newton", "liblinear-primal"])
 def test_cost_by_cross_validation(rows, solver):
     X, y = rows
-    model = KreinSVC(CosineMap(), C="cv", solver=solver, random_state=0).fit(X, y)
+    model = KreinSVC(CosineMap(), C="auto", solver=solver, random_state=0).fit(X, y)
     assert C_GRID[np.argmax(model.cv_scores_)] == model.C_
     assert model.cv_scores_.shape == (5,)
     assert model.score(X, y) > 0.85
@@ -50,8 +50,8 @@ def test_cost_by_cross_validation(rows, solver):
 
 def test_all_folds_at_once_score_as_one_by_one(rows):
     X, y = rows
-    newton = KreinSVC(CosineMap(), C="cv", tol=1e-8, random_state=0).fit(X, y)
-    other = KreinSVC(CosineMap(), C="cv", solver="liblinear-primal", tol=1e-8, max_iter=10_000, random_state=0).fit(
+    newton = KreinSVC(CosineMap(), C="auto", tol=1e-8, random_state=0).fit(X, y)
+    other = KreinSVC(CosineMap(), C="auto", solver="liblinear-primal", tol=1e-8, max_iter=10_000, random_state=0).fit(
         X, y
     )
     np.testing.assert_allclose(newton.cv_scores_, other.cv_scores_, atol=1.5 / 300)
@@ -82,7 +82,7 @@ class TestBadInput:
         y[:] = "a"
         y[:3] = "b"
         with pytest.raises(ValueError, match=r"at least 5 rows of every class.*'b'"):
-            KreinSVC(CosineMap(), C="cv").fit(X, y)
+            KreinSVC(CosineMap(), C="auto").fit(X, y)
 
     def test_too_few_steps_are_reported(self, rows):
         with pytest.warns(ConvergenceWarning, match="max_iter=1"):

@@ -2,52 +2,56 @@
 
 from __future__ import annotations
 
-from numbers import Integral
+from functools import partial
 from typing import Any, Self, final
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import get_tags
-from sklearn.utils.validation import check_is_fitted, check_scalar, validate_data
+from sklearn.utils.validation import check_is_fitted
 
+from krein._core.checks import positive_integer, truth_value
 from krein._core.threads import quiet_blas
-from krein.distributed.dask_rows import DaskRows, head_row, is_dask, map_rows
-from krein.estimators.learners.streaming import (
-    FEATURE_ROWS,
-    LinearMap,
-    distinct_rows,
-    enter_rows,
-    feature_sample,
+from krein.distributed.dask_rows import DaskRows, is_dask
+from krein.estimators.learners.input_checks import check_rows
+from krein.estimators.learners.linear import check_linear, linear_values
+from krein.estimators.maps.fitting import (
+    CheckedFeatures,
+    ColumnScaledMap,
+    check_features,
+    copy_input_tags,
     fit_features,
-    float_block,
-    transform_block,
+    is_pairwise,
 )
-from krein.estimators.learners.targets import Numbers
 from krein.files.models import SavableMixin
-from krein.learning import signed_components
-from krein.learning.ledger import RidgeLedger
+from krein.learning import first_pass
+from krein.learning.components import leading_components
+from krein.learning.first_pass import look_at_matrix
+from krein.learning.stream import Features, feature_blocks
+from krein.learning.sums import FeatureSums
 
 __all__ = ["KreinPCA"]
+
+_SHIFT_ROWS = 1024  # rows whose mean is the shift of sums that are made on several machines
 
 
 @final
 class KreinPCA(SavableMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    r"""Principal components in a Kreĭn space: eigenpairs of the centred indefinite kernel matrix, signs kept.
+    r"""Principal components in a Kreĭn space: eigenpairs of the centered indefinite kernel matrix, signs kept.
 
     .. math:: H Z J Z^\top H = V \Theta V^\top, \qquad t(x)_j = \mathrm{sign}(\theta_j)\,|\theta_j|^{-1/2}\, v_j^\top k_c(x)
 
     so that on the training rows :math:`T = V |\Theta|^{1/2}` and :math:`T\,\mathrm{sign}(\Theta)\,T^\top` is the best
-    approximation of the centred kernel matrix with so many columns. From the :math:`D \times D` problem alone; rows are
+    approximation of the centered kernel matrix with so many columns. From the :math:`D \times D` problem alone; rows are
     streamed.
 
     Parameters
     ----------
-    n_components : int or None, default=None
-        Components of largest :math:`|\theta|` to keep. None keeps all with :math:`|\theta|` above rounding.
     features : transformer with a ``signature_``, default=None
         As in `KreinRidge`.
+    n_components : int or None, default=None
+        Components of largest :math:`|\theta|` to keep. None keeps all with :math:`|\theta|` above rounding.
     center : bool, default=True
-        Whether features are centred, as in kernel principal component analysis.
+        Whether features are centered, as in kernel principal component analysis.
     random_state : int, RandomState or None, default=None
         For the default feature map.
 
@@ -66,16 +70,16 @@ class KreinPCA(SavableMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     >>> import numpy as np
     >>> from krein.estimators.learners.pca import KreinPCA
     >>> X = np.random.default_rng(0).normal(size=(200, 3))
-    >>> T = KreinPCA(2, random_state=0).fit_transform(X)
+    >>> T = KreinPCA(n_components=2, random_state=0).fit_transform(X)
     >>> T.shape
     (200, 2)
     """
 
     def __init__(
-        self, n_components: int | None = None, *, features: Any = None, center: bool = True, random_state: Any = None
+        self, features: Any = None, n_components: int | None = None, *, center: bool = True, random_state: Any = None
     ) -> None:
-        self.n_components = n_components
         self.features = features
+        self.n_components = n_components
         self.center = center
         self.random_state = random_state
 
@@ -92,41 +96,45 @@ class KreinPCA(SavableMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         -------
         self
         """
+        check_features(self.features)
         if self.n_components is not None:
-            check_scalar(self.n_components, "n_components", Integral, min_val=1)
+            positive_integer(self.n_components, "n_components")
+        center = truth_value(self.center, "center")
+        summarize = isinstance(self.features, ColumnScaledMap)
         if is_dask(X):
             rows = DaskRows.of(X)
-            self._check(rows.head, first=True)
-            sample = distinct_rows(float_block(rows.sample(FEATURE_ROWS), 0))
-            ledger = rows.reduce(self._begin(sample), Numbers(), self.features_, enter_rows)
+            check_rows(self, rows.head, first=True)
+            seen = rows.first_look(first_pass.FEATURE_ROWS, summarize=summarize).seen
         else:
-            X = self._check(X, first=True)
-            ledger = self._begin(feature_sample(X, None, self.features))
-            enter_rows(ledger, Numbers(), self.features_, 0, X, np.zeros((X.shape[0], 0)), None)
-        sums = ledger.train.centred(intercept=self.center)
-        signature = self.features_.signature_
-        found = signed_components(sums.gram, signature)
-        # beyond rounding: what is left of a direction the rows do not span is noise divided by noise
-        size = np.abs(found.values)
-        kept = size > size.max(initial=0.0) * np.finfo(np.float64).eps * signature.shape[0]
-        rank = int(np.count_nonzero(kept))
-        if not rank:
+            X = check_rows(self, X, first=True)
+            X, seen, checked = look_at_matrix(X, None, summarize=summarize, whole=is_pairwise(self.features))
+        self.features_ = fit_features(self.features, seen.sample, self.random_state, seen.columns)
+        features = CheckedFeatures(self.features_)
+        if is_dask(X):
+            # workers must subtract the same: the mean of some sampled rows, whose features are made here for it
+            shift = features(seen.sample[:_SHIFT_ROWS]).mean(axis=0, dtype=np.float64)
+            sums = rows.reduce(FeatureSums(shift if center else np.zeros_like(shift)), partial(_add_block, features))
+        else:
+            sums = FeatureSums(None if center else np.zeros(features.signature.shape[0]))
+            for block in feature_blocks(features, X, checked=checked):
+                sums.add(block.Z)
+        scatter = sums.centered(center=center)
+        found = leading_components(scatter.gram, features.signature, self.n_components)
+        if not found.values.size:
             raise ValueError(
-                f"all rows have the same features (n_samples={ledger.rows}), so there are no principal components; pass "
+                f"all rows have the same features (n_samples={sums.rows}), so there are no principal components; pass "
                 "rows that differ"
             )
-        n_kept = rank if self.n_components is None else min(rank, int(self.n_components))
-        values = found.values[:n_kept]
-        self.eigenvalues_ = values
-        self.signature_ = np.sign(values)
-        self.mean_ = sums.mean
-        self.components_ = np.ascontiguousarray(_fixed_signs(found.lift[:, :n_kept] * np.abs(values) ** -0.5).T)
+        self.eigenvalues_ = found.values
+        self.signature_ = np.sign(found.values)
+        self.mean_ = scatter.mean
+        self.components_ = np.ascontiguousarray(_fixed_signs(found.lift * np.abs(found.values) ** -0.5).T)
         self.components_ *= self.signature_[:, None]
-        self._n_features_out = n_kept
+        self._n_features_out = found.values.size
         return self
 
     def transform(self, X: Any) -> Any:
-        """Components of the rows of X; a lazy dask.array if X is a Dask collection.
+        """Components of the rows of X.
 
         Parameters
         ----------
@@ -134,33 +142,36 @@ class KreinPCA(SavableMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
         Returns
         -------
-        ndarray of shape (n_samples, n_kept), float32 if X is float32, else float64
+        ndarray of shape (n_samples, n_kept), float32 if X is float32, else float64; a lazy dask.array for a Dask
+        collection
         """
         check_is_fitted(self, "components_")
-        model = LinearMap(self.features_, self.components_, -self.components_ @ self.mean_)
-        if is_dask(X):
-            self._check(head_row(X), first=False)
-            return map_rows(model, X, width=self.components_.shape[0])
-        X = self._check(X, first=False)
-        return model(X).astype(X.dtype if X.dtype == np.float32 else np.float64, copy=False)
+        offset = -self.components_ @ self.mean_
+        return linear_values(self, X, self.features_, self.components_, offset, keep_single=True)
 
-    def _begin(self, sample: Any) -> RidgeLedger:
-        self.features_ = fit_features(self.features, sample, self.random_state)
-        shift = np.zeros(self.features_.signature_.shape[0])
-        if self.center:
-            shift = transform_block(self.features_, sample[:1024]).mean(axis=0, dtype=np.float64)
-        return RidgeLedger(shift, np.zeros(0))
-
-    def _check(self, X: Any, *, first: bool) -> Any:
-        return validate_data(self, X, accept_sparse="csr", reset=first, ensure_all_finite=False, dtype="numeric")
+    def _check_loaded(self) -> None:
+        if "components_" not in vars(self):
+            return
+        check_linear(self.features_, self.components_, np.zeros(self.components_.shape[0]))
+        if self.mean_.shape != self.components_.shape[1:]:
+            raise ValueError(f"mean_ has shape {self.mean_.shape}, expected {self.components_.shape[1:]}")
+        if not self.eigenvalues_.shape == self.signature_.shape == self.components_.shape[:1]:
+            raise ValueError(
+                f"eigenvalues_ and signature_ have shapes {self.eigenvalues_.shape} and {self.signature_.shape}, expected "
+                f"{self.components_.shape[:1]}: one entry for each row of components_"
+            )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        inner = None if self.features is None else get_tags(self.features).input_tags
-        tags.input_tags.sparse = True if inner is None else inner.sparse
-        tags.input_tags.pairwise = False if inner is None else inner.pairwise
+        copy_input_tags(tags, self.features)
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def _add_block(features: Features, sums: FeatureSums, start: int, X: Any, y: Any, weight: np.ndarray | None) -> None:
+    """Add a block of rows where it lives."""
+    for block in feature_blocks(features, X, weight, start=start):
+        sums.add(block.Z, block.weight)
 
 
 def _fixed_signs(columns: np.ndarray) -> np.ndarray:

@@ -8,10 +8,11 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from krein.distributed.dask_rows import is_dask
-from krein.estimators.learners.ridge_base import RidgeBase
-from krein.estimators.learners.targets import Labels, Numbers, Targets
+from krein.estimators.learners.input_checks import check_labels, check_numbers
+from krein.estimators.learners.linear import check_linear, labels_of
+from krein.estimators.learners.ridge_base import CheckTargets, RidgeBase
 from krein.learning.ridge_choice import RidgeSolution
+from krein.learning.targets import LabelTargets, NumberTargets, Targets
 
 __all__ = ["KreinRidge", "KreinRidgeClassifier"]
 
@@ -40,7 +41,7 @@ class KreinRidge(RegressorMixin, RidgeBase):
         mean square length of a feature row, two per decade (and λ₋/λ₊ in 0.01, 1, 100 for ``"two"``).
     selection : {"loo", "validation", "gcv"}, default="loo"
         How to choose: exact leave-one-out residuals on up to `loo_rows` rows; squared error on held-out rows, then a fit
-        on all; or generalised cross-validation.
+        on all; or generalized cross-validation.
     fit_intercept : bool, default=True
     loo_rows : int, default=10000
         Rows whose leave-one-out residual is computed, all of them if there are fewer.
@@ -126,20 +127,29 @@ class KreinRidge(RegressorMixin, RidgeBase):
         return self._partial_fit(X, y, sample_weight)
 
     def predict(self, X: Any) -> Any:
-        """Predicted targets, float64; a lazy dask.array if X is a Dask collection.
+        """Predicted targets.
 
         Parameters
         ----------
         X : array, DataFrame, sparse matrix or Dask collection of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_targets), float64; a lazy dask.array for a Dask collection
         """
         values = self._outputs(X)
         return values[:, 0] if self.coef_.ndim == 1 else values
 
     def _new_targets(self, classes: Any) -> Targets:
-        return Numbers()
+        return NumberTargets()
+
+    @property
+    def _check_targets(self) -> CheckTargets:
+        return check_numbers
 
     def _store(self, solution: RidgeSolution) -> None:
-        vector = isinstance(self._targets, Numbers) and self._targets.vector
+        assert isinstance(self._targets, NumberTargets)
+        vector = self._targets.vector
         coef = np.ascontiguousarray(solution.coefficients.T)
         self.coef_ = coef[0] if vector else coef
         self.intercept_ = float(solution.offset[0]) if vector else solution.offset
@@ -229,40 +239,49 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeBase):
         return self._partial_fit(X, y, sample_weight, classes)
 
     def decision_function(self, X: Any) -> Any:
-        """Values of the linear models, shape (n_samples, n_classes), or (n_samples,) for two classes.
+        """Values of the linear models.
 
         Parameters
         ----------
         X : array, DataFrame, sparse matrix or Dask collection of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes), or (n_samples,) for two classes; a lazy dask.array for a Dask collection
         """
         values = self._outputs(X)
         return values[:, 0] if self.coef_.shape[0] == 1 else values
 
     def predict(self, X: Any) -> Any:
-        """Predicted labels; a lazy dask.array if X is a Dask collection.
+        """Predicted labels.
 
         Parameters
         ----------
         X : array, DataFrame, sparse matrix or Dask collection of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), or a lazy dask.array for a Dask collection
         """
         check_is_fitted(self, "coef_")
-        values = self._outputs(X)
-        if is_dask(values):
-            return values.map_blocks(_labels, self.classes_, drop_axis=1, dtype=self.classes_.dtype)
-        return _labels(values, self.classes_)
+        return labels_of(self._outputs(X), self.classes_)
 
     def _new_targets(self, classes: Any) -> Targets:
-        return Labels(classes, closed=classes is not None)
+        return LabelTargets(None if classes is None else check_labels(classes), closed=classes is not None)
+
+    @property
+    def _check_targets(self) -> CheckTargets:
+        return check_labels
 
     def _store(self, solution: RidgeSolution) -> None:
-        assert isinstance(self._targets, Labels)
+        assert isinstance(self._targets, LabelTargets)
         self.classes_, columns = self._targets.sorted_classes()
         columns = columns[1:] if self.classes_.size == 2 else columns
         # from indicators to ±1: twice the slope, and the offset to match
         self.coef_ = np.ascontiguousarray(2.0 * solution.coefficients.T[columns])
         self.intercept_ = 2.0 * solution.offset[columns] - 1.0
 
-
-def _labels(values: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    chosen = (values[:, 0] > 0).astype(int) if values.shape[1] == 1 else values.argmax(axis=1)
-    return classes[chosen]
+    def _check_loaded(self) -> None:
+        if "coef_" in vars(self):
+            n_classes = self.classes_.shape[0]
+            check_linear(self.features_, self.coef_, self.intercept_, 1 if n_classes == 2 else n_classes)

@@ -3,49 +3,57 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
-from numbers import Integral
-from typing import Any, Self
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from itertools import chain
+from typing import Any, Self, cast
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils import get_tags
-from sklearn.utils.validation import check_array, check_is_fitted, check_scalar, validate_data
+from sklearn.utils.validation import check_is_fitted
 
+from krein._core.checks import positive_integer, real, truth_value
 from krein._core.threads import quiet_blas
-from krein.distributed.dask_rows import DaskRows, head_row, is_dask, map_rows
-from krein.estimators.learners.streaming import (
-    FEATURE_ROWS,
-    LinearMap,
-    distinct_rows,
-    enter_rows,
-    feature_sample,
+from krein.distributed.dask_rows import DaskRows, is_dask
+from krein.estimators.learners.input_checks import check_lengths, check_rows, check_weight
+from krein.estimators.learners.linear import check_linear, linear_values
+from krein.estimators.maps.fitting import (
+    CheckedFeatures,
+    ColumnScaledMap,
+    check_features,
+    copy_input_tags,
     fit_features,
-    float_block,
-    transform_block,
+    is_pairwise,
 )
-from krein.estimators.learners.targets import Labels, Targets
 from krein.files.models import SavableMixin
-from krein.learning.ledger import RidgeLedger
-from krein.learning.ridge_choice import KeptRows, RidgeSolution, check_lam, solve_ridge
-from krein.learning.rows import RowSample
+from krein.learning import first_pass
+from krein.learning.first_pass import ChunkPass, FirstPass, look_at_matrix
+from krein.learning.path import Regularizer
+from krein.learning.ridge_choice import RidgeOptions, RidgeSolution, check_lam, solve_ridge
+from krein.learning.ridge_sums import RidgeSums, add_rows
+from krein.learning.stream import Features
+from krein.learning.targets import Targets
 
 __all__ = ["RidgeBase"]
 
-_SHIFT_ROWS = 1024  # rows whose mean serves as the shift of the sums: near the mean is near enough
+_SHIFT_ROWS = (
+    1024  # rows whose mean is the shift of sums that are made on several machines: near the mean is near enough
+)
 
 Block = tuple[Any, np.ndarray, np.ndarray | None]
+CheckTargets = Callable[[Any, int], np.ndarray]
 
 
 class RidgeBase(SavableMixin, BaseEstimator, ABC):
     """Everything but what a target is; a subclass names its targets and its outputs."""
 
-    _unsaved = ("_ledger", "_targets")  # sums over rows are for partial_fit, not for predicting
+    _unsaved = ("_sums", "_targets")  # sums over rows are for partial_fit, not for predicting
 
     features: Any
-    regularizer: Any
+    regularizer: str
     lam: Any
-    selection: Any
+    selection: str
     fit_intercept: bool
     loo_rows: int
     validation_fraction: float
@@ -54,12 +62,17 @@ class RidgeBase(SavableMixin, BaseEstimator, ABC):
     features_: Any
     coef_: np.ndarray
     intercept_: Any
-    _ledger: RidgeLedger
+    _sums: RidgeSums
     _targets: Targets
 
     @abstractmethod
     def _new_targets(self, classes: Any) -> Targets:
-        """An empty book of targets; `classes` are those promised by the caller, or None."""
+        """Targets of which nothing is known but the classes promised by the caller, or None."""
+
+    @property
+    @abstractmethod
+    def _check_targets(self) -> CheckTargets:
+        """The check of a block of targets, ``(y, number of its first row) -> y``."""
 
     @abstractmethod
     def _store(self, solution: RidgeSolution) -> None:
@@ -83,20 +96,35 @@ class RidgeBase(SavableMixin, BaseEstimator, ABC):
         -------
         self
         """
-        candidates = self._check_parameters()
-        self._targets = self._new_targets(None)
+        options, targets = self._options(), self._new_targets(None)
         if is_dask(X):
-            rows = DaskRows.of(X, y, sample_weight)
-            self._check_names(rows.head)
-            self._targets.foresee(rows.distinct_targets)
-            sample = distinct_rows(float_block(rows.sample(FEATURE_ROWS), 0))
-            self._begin(sample, self._targets.check(rows.first_targets(), 0), candidates)
-            self._ledger = rows.reduce(self._ledger, self._targets, self.features_, enter_rows)
-            return self._conclude(candidates)
-        X, y, weight = self._check_block(X, y, sample_weight, start=0, first=True)
-        self._begin(feature_sample(X, weight, self.features), y, candidates)
-        enter_rows(self._ledger, self._targets, self.features_, self._ledger.rows, X, y, weight)
-        return self._conclude(candidates)
+            return self._fit_dask(DaskRows.of(X, y, sample_weight), targets, options)
+        block = self._check_block(X, y, sample_weight, start=0, first=True)
+        return self._start(block, targets, options)
+
+    def _start(self, block: Block, targets: Targets, options: RidgeOptions, *, all_rows: bool = True) -> Self:
+        """Fit the map and the model on a first matrix; `all_rows`: more will not come."""
+        X, y, weight = block
+        summarize, whole = isinstance(self.features, ColumnScaledMap), is_pairwise(self.features)
+        X, seen, checked = look_at_matrix(X, weight, summarize=summarize, whole=whole)
+        features = self._fit_features(seen)
+        n_rows = X.shape[0] if all_rows else None
+        sums = options.new_sums(targets, y, features.signature.shape[0], shift=None, n_rows=n_rows)
+        add_rows(sums, targets, features, X, y, weight, start=0, checked=checked)
+        return self._conclude(sums, targets, options)
+
+    def _fit_dask(self, rows: DaskRows, targets: Targets, options: RidgeOptions) -> Self:
+        check_rows(self, rows.head, first=True)
+        summarize = isinstance(self.features, ColumnScaledMap)
+        look = rows.first_look(first_pass.FEATURE_ROWS, targets, self._check_targets, summarize=summarize)
+        first = cast(np.ndarray, look.targets)
+        targets.announce(first)
+        features = self._fit_features(look.seen)
+        # workers must subtract the same: the mean of some sampled rows, whose features are made here for it
+        shift = features(look.seen.sample[:_SHIFT_ROWS]).mean(axis=0, dtype=np.float64)
+        empty = options.new_sums(targets, first, shift.shape[0], shift=shift)
+        sums = rows.reduce(empty, partial(_add_block, targets, self._check_targets, features))
+        return self._conclude(sums, targets, options)
 
     @quiet_blas()
     def fit_chunks(self, chunks: Iterable[tuple[Any, ...]]) -> Self:
@@ -114,59 +142,63 @@ class RidgeBase(SavableMixin, BaseEstimator, ABC):
         -------
         self
         """
-        candidates = self._check_parameters()
-        self._targets = self._new_targets(None)
-        if iter(chunks) is chunks:
-            sample, chunks = self._sample_head(iter(chunks))
+        options, targets = self._options(), self._new_targets(None)
+        look = ChunkPass(summarize=isinstance(self.features, ColumnScaledMap))
+        again = chunks
+        if iter(chunks) is chunks:  # an iterator: its head is looked at and learned from, the rest only learned from
+            rest, head = iter(chunks), []
+            while look.rows < first_pass.FEATURE_ROWS and (chunk := next(rest, None)) is not None:
+                head.append(chunk)
+                self._look(look, chunk)
+            again = chain(head, rest)
         else:
-            sample = self._sample_chunks(chunks)
-        for X, y, weight in self._checked(chunks):
-            if sample is not None:
-                self._begin(sample, y, candidates)
-                sample = None
-            enter_rows(self._ledger, self._targets, self.features_, self._ledger.rows, X, y, weight)
-        return self._conclude(candidates)
+            for chunk in chunks:
+                self._look(look, chunk)
+        features = self._fit_features(look.seen())
+        sums: RidgeSums | None = None
+        for X, y, weight in self._checked(again):
+            if sums is None:
+                sums = options.new_sums(targets, y, features.signature.shape[0], shift=None)
+            add_rows(sums, targets, features, X, y, weight, start=sums.rows)
+        if sums is None:
+            raise ValueError("chunks gave rows in the first pass and none in the second; pass a list or an iterator")
+        return self._conclude(sums, targets, options)
 
     def _partial_fit(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Self:
-        candidates = self._check_parameters()
-        first = "features_" not in vars(self)
-        if first:
-            self._targets = self._new_targets(classes)
-        elif "_ledger" not in vars(self):
-            raise ValueError(
-                "this model was loaded from a file, and files hold no sums over rows; fit a new model to continue from"
-            )
-        start = 0 if first else self._ledger.rows
-        X, y, weight = self._check_block(X, y, sample_weight, start=start, first=first)
-        if first:
-            self._begin(feature_sample(X, weight, self.features), y, candidates)
-        enter_rows(self._ledger, self._targets, self.features_, start, X, y, weight)
-        return self._conclude(candidates)
+        options = self._options()
+        with _unchanged_on_error(self):
+            if "features_" not in vars(self):
+                block = self._check_block(X, y, sample_weight, start=0, first=True)
+                return self._start(block, self._new_targets(classes), options, all_rows=False)
+            if "_sums" not in vars(self):
+                raise ValueError(
+                    "this model was loaded from a file, and files hold no sums over rows; fit a new model to continue from"
+                )
+            # into copies: rows that cannot be learned from must leave no trace
+            sums, targets = self._sums.copy(), self._targets.copy()
+            X, y, weight = self._check_block(X, y, sample_weight, start=sums.rows, first=False)
+            add_rows(sums, targets, CheckedFeatures(self.features_), X, y, weight, start=sums.rows)
+            return self._conclude(sums, targets, options)
 
-    def _check_parameters(self) -> np.ndarray | None:
-        check_scalar(self.loo_rows, "loo_rows", Integral, min_val=1)
-        check_scalar(
-            self.validation_fraction,
-            "validation_fraction",
-            float,
-            min_val=0.0,
-            max_val=1.0,
-            include_boundaries="neither",
+    def _options(self) -> RidgeOptions:
+        check_features(self.features)
+        fraction = real(self.validation_fraction, "validation_fraction")
+        if not 0.0 < fraction < 1.0:
+            raise ValueError(f"validation_fraction must be between 0 and 1, got {fraction}; use 0.1, say")
+        return RidgeOptions(
+            regularizer=cast(Regularizer, self.regularizer),
+            candidates=check_lam(self.lam, self.regularizer, self.selection),
+            selection=self.selection,
+            intercept=truth_value(self.fit_intercept, "fit_intercept"),
+            loo_rows=positive_integer(self.loo_rows, "loo_rows"),
+            validation_fraction=fraction,
         )
-        return check_lam(self.lam, self.regularizer, self.selection)
-
-    def _check_names(self, X: Any, *, first: bool = True) -> Any:
-        # finiteness is checked block by block in `float_block`: a check here would read a memory map from end to end
-        return validate_data(self, X, accept_sparse="csr", reset=first, ensure_all_finite=False, dtype="numeric")
 
     def _check_block(self, X: Any, y: Any, sample_weight: Any, *, start: int, first: bool) -> Block:
-        X = self._check_names(X, first=first)
-        y = self._targets.check(y, start)
-        if y.shape[0] != X.shape[0]:
-            raise ValueError(
-                f"X and y have inconsistent lengths: {X.shape[0]} rows and {y.shape[0]} targets; pass one target per row"
-            )
-        return X, y, _check_weight(sample_weight, X.shape[0], start)
+        X = check_rows(self, X, first=first)
+        y = self._check_targets(y, start)
+        check_lengths(X, y)
+        return X, y, check_weight(sample_weight, X.shape[0], start)
 
     def _checked(self, chunks: Iterable[tuple[Any, ...]]) -> Iterator[Block]:
         start = 0
@@ -175,74 +207,23 @@ class RidgeBase(SavableMixin, BaseEstimator, ABC):
             start += block[0].shape[0]
             yield block
 
-    def _sample_chunks(self, chunks: Iterable[tuple[Any, ...]]) -> Any:
-        kept, start = RowSample(FEATURE_ROWS), 0
-        for X, _, *rest in chunks:
-            X = float_block(self._check_names(X, first=start == 0), start)
-            weight = _check_weight(rest[0] if rest else None, X.shape[0], start)
-            kept.add(np.arange(start, start + X.shape[0]), X, np.ones(X.shape[0]) if weight is None else weight)
-            start += X.shape[0]
-        if not start:
-            raise ValueError("chunks is empty: there is nothing to fit on")
-        X, weight = kept.columns()
-        return distinct_rows(X[np.flatnonzero(weight > 0)])
+    def _look(self, look: ChunkPass, chunk: tuple[Any, ...]) -> None:
+        X = check_rows(self, chunk[0], first=look.rows == 0)
+        look.add(X, check_weight(chunk[2] if len(chunk) > 2 else None, X.shape[0], look.rows))
 
-    def _sample_head(self, chunks: Iterator[tuple[Any, ...]]) -> tuple[Any, Iterable[tuple[Any, ...]]]:
-        head, rows = [], 0
-        for chunk in chunks:
-            head.append(chunk)
-            rows += len(chunk[1])
-            if rows >= FEATURE_ROWS:
-                break
+    def _fit_features(self, seen: FirstPass) -> Features:
+        self.features_ = fit_features(self.features, seen.sample, self.random_state, seen.columns)
+        return CheckedFeatures(self.features_)
 
-        def again() -> Iterator[tuple[Any, ...]]:
-            yield from head
-            yield from chunks
-
-        return self._sample_chunks(head), again()
-
-    def _begin(self, sample: Any, y: np.ndarray, candidates: np.ndarray | None) -> None:
-        """Fit the feature map and open the ledger."""
-        if not sample.shape[0]:
-            raise ValueError("sample_weight is zero for all rows, so there is nothing to fit; pass a positive weight")
-        self.features_ = fit_features(self.features, sample, self.random_state)
-        if self.fit_intercept:
-            shift = transform_block(self.features_, sample[:_SHIFT_ROWS]).mean(axis=0, dtype=np.float64)
-        else:
-            shift = np.zeros(self.features_.signature_.shape[0])
-        one = candidates is not None and len(candidates) == 1
-        self._ledger = RidgeLedger(
-            shift,
-            self._targets.shift(y, intercept=self.fit_intercept),
-            self._targets.new_shift,
-            kept_rows=self.loo_rows if self.selection == "loo" and not one else 0,
-            held_fraction=self.validation_fraction if self.selection == "validation" and not one else 0.0,
-        )
-
-    def _conclude(self, candidates: np.ndarray | None) -> Self:
-        """Solve for the sums in the ledger."""
-        ledger = self._ledger
-        if not ledger.train.weight:
-            raise ValueError("sample_weight is zero for all rows, so there is nothing to fit; pass a positive weight")
-        self._targets.check_complete()
-        kept = None
-        if ledger.kept is not None and (candidates is None or len(candidates) > 1):
-            X, codes, weight = ledger.kept.columns()
-            Z, Y = transform_block(self.features_, X), self._targets.expand(codes)
-            kept = KeptRows(Z, Y, weight, codes if isinstance(self._targets, Labels) else None)
-        solution = solve_ridge(
-            ledger,
-            self.features_.signature_,
-            regularizer=self.regularizer,
-            candidates=candidates,
-            selection=self.selection,
-            intercept=self.fit_intercept,
-            kept=kept,
-        )
-        self.lam_ = solution.lam if self.regularizer == "two" else solution.lam[0]
-        self.lams_ = solution.candidates if self.regularizer == "two" else solution.candidates[:, 0]
+    def _conclude(self, sums: RidgeSums, targets: Targets, options: RidgeOptions) -> Self:
+        """Solve for the sums, and store the model."""
+        solution = solve_ridge(sums, targets, CheckedFeatures(self.features_), options)
+        self._sums, self._targets = sums, targets
+        two = options.regularizer == "two"
+        self.lam_ = solution.lam if two else solution.lam[0]
+        self.lams_ = solution.candidates if two else solution.candidates[:, 0]
         self.scores_ = solution.scores
-        self.n_rows_ = ledger.rows
+        self.n_rows_ = sums.rows
         self._store(solution)
         return self
 
@@ -251,36 +232,41 @@ class RidgeBase(SavableMixin, BaseEstimator, ABC):
     def _outputs(self, X: Any) -> Any:
         """Values of the linear model, shape (n_samples, n_outputs), float64."""
         check_is_fitted(self, "coef_")
-        coef = np.atleast_2d(self.coef_)
-        model = LinearMap(self.features_, coef, np.atleast_1d(self.intercept_))
-        if is_dask(X):
-            self._check_names(head_row(X), first=False)
-            return map_rows(model, X, width=coef.shape[0])
-        return model(self._check_names(X, first=False))
+        return linear_values(self, X, self.features_, np.atleast_2d(self.coef_), np.atleast_1d(self.intercept_))
+
+    def _check_loaded(self) -> None:
+        if "coef_" in vars(self):
+            check_linear(self.features_, np.atleast_2d(self.coef_), np.atleast_1d(self.intercept_))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        inner = None if self.features is None else get_tags(self.features).input_tags
-        tags.input_tags.sparse = True if inner is None else inner.sparse
-        tags.input_tags.pairwise = False if inner is None else inner.pairwise
+        copy_input_tags(tags, self.features)
         tags.target_tags.required = True
         return tags
 
 
-def _check_weight(sample_weight: Any, n_rows: int, start: int) -> np.ndarray | None:
-    """Weights as float64, or None."""
-    if sample_weight is None:
-        return None
-    weight = check_array(
-        sample_weight, ensure_2d=False, dtype=np.float64, ensure_all_finite=False, input_name="sample_weight"
-    )
-    if weight.ndim == 0:
-        weight = np.full(n_rows, float(weight))
-    if weight.shape != (n_rows,):
-        raise ValueError(f"sample_weight.shape == {weight.shape}, expected {(n_rows,)}: one weight per row")
-    bad = ~(np.isfinite(weight) & (weight >= 0.0))
-    if bad.any():
-        raise ValueError(
-            f"sample_weight must be finite and not negative, got {weight[bad][0]} in row {start + np.flatnonzero(bad)[0]}"
-        )
-    return weight
+def _add_block(
+    targets: Targets,
+    check: CheckTargets,
+    features: Features,
+    sums: RidgeSums,
+    start: int,
+    X: Any,
+    y: Any,
+    weight: np.ndarray | None,
+) -> None:
+    """Add a block of rows where it lives."""
+    add_rows(sums, targets.copy(), features, X, check(y, start), weight, start=start)
+
+
+@contextmanager
+def _unchanged_on_error(estimator: BaseEstimator) -> Iterator[None]:
+    """All attributes are put back as they were if the block does not run to its end."""
+    before, done = dict(vars(estimator)), False
+    try:
+        yield
+        done = True
+    finally:
+        if not done:
+            vars(estimator).clear()
+            vars(estimator).update(before)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
-from numbers import Real
 from typing import Any, Self, final
 
 import numpy as np
@@ -12,28 +10,31 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import LinearSVC
-from sklearn.utils import get_tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from krein._core.rows import row_blocks
+from krein._core.checks import one_of, positive_integer, positive_real
 from krein._core.threads import quiet_blas
-from krein.distributed.dask_rows import head_row, is_dask, map_rows
-from krein.estimators.learners.streaming import (
-    LinearMap,
-    block_length,
-    feature_sample,
+from krein.distributed.dask_rows import is_dask
+from krein.estimators.learners.input_checks import check_labels, check_lengths, check_rows
+from krein.estimators.learners.linear import check_linear, labels_of, linear_values
+from krein.estimators.maps.fitting import (
+    CheckedFeatures,
+    ColumnScaledMap,
+    check_features,
+    copy_input_tags,
     fit_features,
-    float_block,
-    transform_block,
+    is_pairwise,
 )
-from krein.estimators.learners.targets import Labels
 from krein.files.models import SavableMixin
+from krein.learning.cost_choice import C_GRID, best_cost, class_signs, fold_hits
+from krein.learning.first_pass import look_at_matrix
 from krein.learning.squared_hinge import squared_hinge
+from krein.learning.stream import all_features
+from krein.learning.targets import LabelTargets, winning_columns
 
 __all__ = ["KreinSVC"]
 
-C_GRID = (0.01, 0.1, 1.0, 10.0, 100.0)  # the paper's
-_FOLDS = 5
+_FOLDS = 5  # the paper's
 _SOLVERS = ("newton", "liblinear-primal", "liblinear-dual")
 
 
@@ -47,8 +48,9 @@ class KreinSVC(SavableMixin, ClassifierMixin, BaseEstimator):
     ----------
     features : transformer with a ``signature_``, default=None
         As in `KreinRidge`.
-    C : float or "cv", default=1.0
-        ``"cv"``: the best of 0.01, 0.1, 1, 10, 100 by accuracy in stratified five-fold cross-validation.
+    C : float or "auto", default=1.0
+        ``"auto"``: the best of 0.01, 0.1, 1, 10, 100 by accuracy in stratified five-fold cross-validation; the smallest of
+        those whose accuracy is the best but for a thousandth.
     solver : {"newton", "liblinear-primal", "liblinear-dual"}, default="newton"
         All three solve the same problem. See Notes.
     tol : float, default=1e-4
@@ -70,7 +72,7 @@ class KreinSVC(SavableMixin, ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    The regulariser is the norm of the Hilbert majorant :math:`k_+ + k_-`; for the Kreĭn problem itself see
+    The regularizer is the norm of the Hilbert majorant :math:`k_+ + k_-`; for the Kreĭn problem itself see
     `ExactKreinSVC`.
 
     The features of all rows are held in memory, in the dtype of X. LibLinear would hold them a second time at 16 bytes
@@ -78,7 +80,7 @@ class KreinSVC(SavableMixin, ClassifierMixin, BaseEstimator):
 
     Which solver: coordinate descent on the dual is quick for small C and does not converge for large C, where these features
     want to be; LibLinear's primal Newton converges everywhere; ``"newton"`` is the same method on all classes and folds at
-    once with dense matrix products, and factorises where conjugate gradients stall. Seconds of one processor on *letter*
+    once with dense matrix products, and factorizes where conjugate gradients stall. Seconds of one processor on *letter*
     (4,000 rows, 26 classes, NTK, 512 columns; ``benchmarks/learners.py svm``):
 
     ================  ====  ====  ====  ====  ====
@@ -132,76 +134,69 @@ class KreinSVC(SavableMixin, ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        self._check_parameters()
+        C = self._check_parameters()
         if is_dask(X):
             raise TypeError(
                 "KreinSVC needs all rows on one machine; use KreinRidgeClassifier on Dask collections, or X.compute()"
             )
-        X = validate_data(self, X, accept_sparse="csr", ensure_all_finite=False, dtype="numeric")
-        labels = Labels()
-        y = labels.check(y, 0)
-        if y.shape[0] != X.shape[0]:
-            raise ValueError(f"X and y have inconsistent lengths: {X.shape[0]} rows and {y.shape[0]} labels")
+        X, y = check_rows(self, X, first=True), check_labels(y)
+        check_lengths(X, y)
+        LabelTargets(y).check_complete()
         self.classes_, codes = np.unique(y, return_inverse=True)
-        labels.code(y)
-        labels.check_complete()
-        self.features_ = fit_features(self.features, feature_sample(X, None, self.features), self.random_state)
-        Z = self._all_features(X)
+        summarize, whole = isinstance(self.features, ColumnScaledMap), is_pairwise(self.features)
+        X, seen, checked = look_at_matrix(X, None, summarize=summarize, whole=whole)
+        self.features_ = fit_features(self.features, seen.sample, self.random_state, seen.columns)
+        Z = all_features(CheckedFeatures(self.features_), X, checked=checked)
         self.cv_scores_ = None
-        self.C_ = self.C
-        if self.C == "cv":
-            self.cv_scores_ = self._cross_validate(Z, codes)
-            self.C_ = C_GRID[int(np.argmax(self.cv_scores_))]
-        self.coef_, self.intercept_, self.n_iter_ = self._solve(Z, codes, float(self.C_))
+        if C is None:
+            hits = self._cross_validate(Z, codes)
+            self.cv_scores_ = hits / codes.size
+            C = best_cost(hits, codes.size)
+        self.C_ = C
+        self.coef_, self.intercept_, self.n_iter_ = self._solve(Z, codes, C)
         return self
 
     def decision_function(self, X: Any) -> Any:
-        """Signed margins, shape (n_samples, n_classes), or (n_samples,) for two classes; lazy for a Dask collection.
+        """Signed margins.
 
         Parameters
         ----------
         X : array, DataFrame, sparse matrix or Dask collection of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes), or (n_samples,) for two classes; a lazy dask.array for a Dask collection
         """
         values = self._values(X)
         return values[:, 0] if self.coef_.shape[0] == 1 else values
 
     def predict(self, X: Any) -> Any:
-        """Predicted labels; a lazy dask.array if X is a Dask collection.
+        """Predicted labels.
 
         Parameters
         ----------
         X : array, DataFrame, sparse matrix or Dask collection of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), or a lazy dask.array for a Dask collection
         """
-        values = self._values(X)
-        if is_dask(values):
-            return values.map_blocks(_labels, self.classes_, drop_axis=1, dtype=self.classes_.dtype)
-        return _labels(values, self.classes_)
+        return labels_of(self._values(X), self.classes_)
 
     def _values(self, X: Any) -> Any:
         check_is_fitted(self, "coef_")
-        model = LinearMap(self.features_, self.coef_, self.intercept_)
-        rows = validate_data(
-            self,
-            head_row(X) if is_dask(X) else X,
-            accept_sparse="csr",
-            reset=False,
-            ensure_all_finite=False,
-            dtype="numeric",
-        )
-        return map_rows(model, X, width=self.coef_.shape[0]) if is_dask(X) else model(rows)
+        return linear_values(self, X, self.features_, self.coef_, self.intercept_)
 
-    def _check_parameters(self) -> None:
-        if self.solver not in _SOLVERS:
-            raise ValueError(f"solver must be one of {', '.join(map(repr, _SOLVERS))}, got {self.solver!r}")
-        if self.C != "cv" and not (isinstance(self.C, Real) and float(self.C) > 0):
-            raise ValueError(f"C must be a positive number or 'cv', got {self.C!r}")
-
-    def _all_features(self, X: Any) -> np.ndarray:
-        dtype = np.float32 if X.dtype == np.float32 else np.float64
-        Z = np.empty((X.shape[0], self.features_.signature_.shape[0]), dtype=dtype)
-        for rows in row_blocks(X.shape[0], block_length(Z.shape[1])):
-            Z[rows] = transform_block(self.features_, float_block(X[rows], rows.start))
-        return Z
+    def _check_parameters(self) -> float | None:
+        """C as a number, or None if it is to be chosen."""
+        check_features(self.features)
+        one_of(self.solver, "solver", _SOLVERS)
+        positive_real(self.tol, "tol")
+        positive_integer(self.max_iter, "max_iter")
+        if isinstance(self.C, str):
+            one_of(self.C, "C", ("auto",), otherwise=" or a positive number")
+            return None
+        return positive_real(self.C, "C")
 
     def _solve(self, Z: np.ndarray, codes: np.ndarray, C: float) -> tuple[np.ndarray, np.ndarray, int]:
         if self.solver != "newton":
@@ -214,7 +209,7 @@ class KreinSVC(SavableMixin, ClassifierMixin, BaseEstimator):
             )
             machine.fit(Z, codes)
             return machine.coef_.astype(np.float64), machine.intercept_.astype(np.float64), int(machine.n_iter_)
-        signs = _signs(codes, self.classes_.size)
+        signs = class_signs(codes, self.classes_.size)
         found = squared_hinge(Z, signs, np.full(signs.shape, C), tol=self.tol, max_iter=self.max_iter)
         if not found.converged:
             warnings.warn(
@@ -227,62 +222,31 @@ class KreinSVC(SavableMixin, ClassifierMixin, BaseEstimator):
         return np.ascontiguousarray(weights[:-1].T), weights[-1].copy(), found.n_iter
 
     def _cross_validate(self, Z: np.ndarray, codes: np.ndarray) -> np.ndarray:
-        """Accuracy of each C on held-out fifths."""
-        if np.bincount(codes).min() < _FOLDS:
+        """Rows that each C of the grid classifies rightly when their fifth is held out."""
+        counts = np.bincount(codes)
+        if counts.min() < _FOLDS:
             raise ValueError(
-                f"C='cv' needs at least {_FOLDS} rows of every class, and the class {self.classes_[np.bincount(codes).argmin()]!r} "
-                f"has {np.bincount(codes).min()}; give C as a number"
+                f"C='auto' needs at least {_FOLDS} rows of every class, and the class {self.classes_[counts.argmin()]!r} "
+                f"has {counts.min()}; give C as a number"
             )
         folds = StratifiedKFold(_FOLDS, shuffle=True, random_state=self.random_state).split(Z[:, :1], codes)
         held = [test for _, test in folds]
         if self.solver == "newton":
-            return _newton_accuracies(Z, codes, held, self.classes_.size, self.tol, self.max_iter)
-        scores = np.zeros(len(C_GRID))
+            return fold_hits(Z, codes, held, self.classes_.size, tol=self.tol, max_iter=self.max_iter)
+        hits = np.zeros(len(C_GRID), dtype=np.int64)
         for test in held:
             train = np.setdiff1d(np.arange(codes.size), test)
             for i, C in enumerate(C_GRID):
                 coef, intercept, _ = self._solve(Z[train], codes[train], C)
-                scores[i] += np.count_nonzero(_winners(Z[test] @ coef.T + intercept) == codes[test])
-        return scores / codes.size
+                hits[i] += np.count_nonzero(winning_columns(Z[test] @ coef.T + intercept) == codes[test])
+        return hits
+
+    def _check_loaded(self) -> None:
+        if "coef_" in vars(self):
+            n_classes = self.classes_.shape[0]
+            check_linear(self.features_, self.coef_, self.intercept_, 1 if n_classes == 2 else n_classes)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        inner = None if self.features is None else get_tags(self.features).input_tags
-        tags.input_tags.sparse = True if inner is None else inner.sparse
-        tags.input_tags.pairwise = False if inner is None else inner.pairwise
+        copy_input_tags(tags, self.features)
         return tags
-
-
-def _newton_accuracies(
-    Z: np.ndarray, codes: np.ndarray, held: Sequence[np.ndarray], n_classes: int, tol: float, max_iter: int
-) -> np.ndarray:
-    """All folds at once: a held-out row has cost zero, and its value comes with the solution. C grows from warm starts."""
-    signs = _signs(codes, n_classes)
-    width = signs.shape[1]
-    present = np.ones((codes.size, len(held) * width), dtype=Z.dtype)
-    for fold, test in enumerate(held):
-        present[test, fold * width : (fold + 1) * width] = 0.0
-    signs = np.tile(signs, (1, len(held))).astype(Z.dtype)
-    scores = np.zeros(len(C_GRID))
-    start = None
-    for i, C in enumerate(C_GRID):
-        found = squared_hinge(Z, signs, C * present, start=start, tol=tol, max_iter=max_iter)
-        start = found.weights
-        for fold, test in enumerate(held):
-            winners = _winners(found.values[test, fold * width : (fold + 1) * width])
-            scores[i] += np.count_nonzero(winners == codes[test])
-    return scores / codes.size
-
-
-def _signs(codes: np.ndarray, n_classes: int) -> np.ndarray:
-    """±1 for each class against the rest; for two classes one column, positive for the second."""
-    classes = np.arange(1, 2) if n_classes == 2 else np.arange(n_classes)
-    return np.where(codes[:, None] == classes, 1.0, -1.0)
-
-
-def _winners(values: np.ndarray) -> np.ndarray:
-    return (values[:, 0] > 0).astype(int) if values.shape[1] == 1 else values.argmax(axis=1)
-
-
-def _labels(values: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    return classes[_winners(values)]

@@ -5,20 +5,22 @@ from __future__ import annotations
 from typing import Any, Self, final
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from krein.estimators.learners.streaming import fit_features
+from krein._core.checks import one_of
+from krein.estimators.maps.fitting import ColumnScaledMap, check_features, fit_features
 from krein.files.models import SavableMixin
+from krein.learning.columns import ColumnSummary
 
 __all__ = ["ScaledFeatures"]
 
 _SCALINGS = ("minmax", "standard")
+_SPREAD = 1e-12  # of the size of a column, below which its spread is rounding
 
 
 @final
-class ScaledFeatures(SavableMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class ScaledFeatures(ColumnScaledMap, SavableMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     r"""Columns brought to one scale, then a feature map: ``features.transform((X - low) / width)``.
 
     Parameters
@@ -27,7 +29,8 @@ class ScaledFeatures(SavableMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         As in `KreinRidge`.
     scaling : {"minmax", "standard"}, default="minmax"
         Columns to [0, 1] by the least and greatest value of the rows fitted on, other rows clipped to it; or to mean zero
-        and variance one. A constant column becomes 0.
+        and variance one. A constant column becomes 0. Inside a learner the rows fitted on are all rows it learns from, by
+        their weights, although the map itself is fitted on a sample of them.
     random_state : int, RandomState or None, default=None
         For the default feature map.
 
@@ -63,17 +66,37 @@ class ScaledFeatures(SavableMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         -------
         self
         """
-        if self.scaling not in _SCALINGS:
-            raise ValueError(f"scaling must be one of {', '.join(map(repr, _SCALINGS))}, got {self.scaling!r}")
+        self._check_parameters()
         X = validate_data(self, X, dtype=[np.float64, np.float32])
+        columns = ColumnSummary.of(X)
+        assert columns is not None  # validate_data refuses a matrix without rows
+        return self._fit(X, columns)
+
+    def fit_sample(self, X: Any, columns: ColumnSummary) -> Self:
+        """Scale by the range of all rows, and fit the map on a sample of them.
+
+        Parameters
+        ----------
+        X : array of shape (n_sampled, n_features)
+        columns : krein.learning.columns.ColumnSummary
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        return self._fit(validate_data(self, X, dtype=[np.float64, np.float32]), columns)
+
+    def _check_parameters(self) -> None:
+        check_features(self.features)
+        one_of(self.scaling, "scaling", _SCALINGS)
+
+    def _fit(self, X: np.ndarray, columns: ColumnSummary) -> Self:
         if self.scaling == "minmax":
-            self.low_ = X.min(axis=0).astype(np.float64)
-            width = X.max(axis=0).astype(np.float64) - self.low_
+            self.low_, width = columns.least, columns.greatest - columns.least
         else:
-            self.low_ = X.mean(axis=0, dtype=np.float64)
-            width = X.std(axis=0, dtype=np.float64)
-        # a spread of rounding size is no spread
-        constant = width <= 1e-12 * np.maximum(1.0, np.abs(self.low_))
+            self.low_, width = columns.mean, np.sqrt(columns.variance)
+        constant = width <= _SPREAD * np.maximum(1.0, np.abs(self.low_))
         self.width_ = np.where(constant, np.inf, width)
         self.features_ = fit_features(self.features, self._scale(X), self.random_state)
         self.signature_ = self.features_.signature_
@@ -93,12 +116,23 @@ class ScaledFeatures(SavableMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         """
         check_is_fitted(self, "signature_")
         X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
-        return self.features_.transform(self._scale(X))
+        return np.asarray(self.features_.transform(self._scale(X)))
 
-    def _scale(self, X: Any) -> np.ndarray:
-        assert not sp.issparse(X)
-        scaled = ((X - self.low_) / self.width_).astype(X.dtype)
+    def _scale(self, X: np.ndarray) -> np.ndarray:
+        scaled: np.ndarray = ((X - self.low_) / self.width_).astype(X.dtype)
         return np.clip(scaled, 0.0, 1.0, out=scaled) if self.scaling == "minmax" else scaled
+
+    def _check_loaded(self) -> None:
+        if "signature_" not in vars(self):
+            return
+        if not np.array_equal(self.signature_, self.features_.signature_):
+            raise ValueError("signature_ is not that of the fitted map")
+        if self.low_.ndim != 1 or self.low_.shape != self.width_.shape:
+            raise ValueError(
+                f"low_ and width_ have shapes {self.low_.shape} and {self.width_.shape}; expected one entry a column"
+            )
+        if not np.isfinite(self.low_).all() or not (self.width_ > 0.0).all():
+            raise ValueError("low_ must be finite and width_ positive")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-__all__ = ["RowSample", "row_keys", "stack_rows"]
+__all__ = ["RowSample", "distinct_rows", "row_keys", "sample_numbers", "stack_rows"]
 
-_SALT = np.uint64(0x9E3779B97F4A7C15)
+_SALT = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ over the golden ratio, as in SplitMix64
+_KEYS_AT_A_TIME = 2**20  # row numbers hashed at once, 8 MiB of keys
 
 
 def row_keys(numbers: np.ndarray) -> np.ndarray:
@@ -17,6 +18,14 @@ def row_keys(numbers: np.ndarray) -> np.ndarray:
 
     A key depends on nothing but the number of its row. Whoever reads a row, in whatever block, on whatever machine,
     gives it the same key, so samples drawn by key agree between one machine and many.
+
+    Parameters
+    ----------
+    numbers : ndarray of shape (n_rows,), integer
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
 
     Examples
     --------
@@ -26,11 +35,33 @@ def row_keys(numbers: np.ndarray) -> np.ndarray:
     True
     """
     key = (np.asarray(numbers).astype(np.uint64) + np.uint64(1)) * _SALT
-    # the finaliser of SplitMix64 (Steele, Lea and Flood, 2014): every input bit reaches every output bit
+    # the finalizer of SplitMix64 (Steele, Lea and Flood, 2014): every input bit reaches every output bit
     key = (key ^ (key >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     key = (key ^ (key >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     key ^= key >> np.uint64(31)
-    return (key >> np.uint64(11)) * 2.0**-53
+    keys: np.ndarray = (key >> np.uint64(11)) * 2.0**-53
+    return keys
+
+
+def sample_numbers(n_rows: int, limit: int) -> np.ndarray:
+    """The numbers of the `limit` rows of smallest key among rows 0 to n_rows − 1, ascending; all of them if there are fewer.
+
+    Parameters
+    ----------
+    n_rows, limit : int
+
+    Returns
+    -------
+    ndarray of shape (min(n_rows, limit),)
+    """
+    if n_rows <= limit:
+        return np.arange(n_rows)
+    sample = RowSample(limit)
+    for start in range(0, n_rows, _KEYS_AT_A_TIME):  # never all keys at once: a billion of them are 8 GB
+        numbers = np.arange(start, min(start + _KEYS_AT_A_TIME, n_rows))
+        sample.add(numbers, numbers)
+    found: np.ndarray = sample.columns()[0]
+    return found
 
 
 class RowSample:
@@ -64,7 +95,14 @@ class RowSample:
         return min(self.limit, self._keys.size)
 
     def add(self, numbers: np.ndarray, *columns: Any) -> None:
-        """Offer a block of rows with their numbers in the stream; the columns are arrays or CSR of that length."""
+        """Offer a block of rows.
+
+        Parameters
+        ----------
+        numbers : ndarray of shape (n_rows,)
+            Their numbers in the stream.
+        *columns : arrays or CSR matrices of that length
+        """
         keys = row_keys(numbers)
         if self._keys.size >= self.limit:
             rows = np.flatnonzero(keys < np.partition(self._keys, self.limit - 1)[self.limit - 1])
@@ -74,17 +112,38 @@ class RowSample:
         self._append(numbers[rows], keys[rows], [column[rows] for column in columns])
 
     def merge(self, other: RowSample) -> None:
-        """Take over what another sample of the same stream has kept."""
+        """Take over what another sample of the same stream has kept.
+
+        Parameters
+        ----------
+        other : RowSample
+        """
         if other._columns is not None:
             self._append(other._index, other._keys, [stack_rows(column) for column in other._columns])
 
     def columns(self) -> list[Any]:
-        """What was kept, column by column, in the order of the stream."""
+        """What was kept, column by column, in the order of the stream.
+
+        Returns
+        -------
+        list of arrays or CSR matrices
+        """
         self._compact()
         if self._columns is None:
             return []
         order = np.argsort(self._index, kind="stable")
         return [stack_rows(column)[order] for column in self._columns]
+
+    def copy(self) -> RowSample:
+        """A sample that can be added to without touching this one.
+
+        Returns
+        -------
+        RowSample
+        """
+        twin = RowSample(self.limit)
+        twin.merge(self)
+        return twin
 
     def _append(self, index: np.ndarray, keys: np.ndarray, columns: list[Any]) -> None:
         if not index.size:
@@ -107,9 +166,47 @@ class RowSample:
 
 
 def stack_rows(parts: list[Any]) -> Any:
-    """One matrix or vector out of several with the same columns, dense or CSR."""
+    """One matrix or vector out of several with the same columns.
+
+    Parameters
+    ----------
+    parts : list of arrays or of CSR matrices
+
+    Returns
+    -------
+    array or CSR matrix
+    """
     if len(parts) == 1:
         return parts[0]
     if sp.issparse(parts[0]):
         return sp.vstack(parts, format="csr")
     return np.concatenate(parts)
+
+
+def distinct_rows(X: Any) -> Any:
+    """The distinct rows of X in an order that does not depend on theirs, and that has no order to it either.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n_rows, n_features)
+
+    Returns
+    -------
+    ndarray or CSR matrix of shape (n_distinct, n_features)
+    """
+    if sp.issparse(X):
+        X = sp.csr_array(X)
+        X.sum_duplicates()
+        cuts = zip(X.indptr[:-1], X.indptr[1:], strict=True)
+        content = [(X.indices[a:b].tobytes(), X.data[a:b].tobytes()) for a, b in cuts]
+        first: dict[tuple[bytes, bytes], int] = {}
+        for i, row in enumerate(content):
+            first.setdefault(row, i)
+        found = np.array([first[row] for row in sorted(first)])
+        return X[found[np.argsort(row_keys(np.arange(found.size)))]]
+    X = np.ascontiguousarray(X)
+    if not X.shape[1]:
+        return X
+    rows = X.view(np.dtype((np.void, X.dtype.itemsize * X.shape[1]))).ravel()
+    found = np.unique(rows, return_index=True)[1]
+    return X[found[np.argsort(row_keys(np.arange(found.size)))]]

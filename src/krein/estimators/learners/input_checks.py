@@ -1,0 +1,131 @@
+"""Checks of what users hand to a learner: rows, targets, labels and weights."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_array, column_or_1d, validate_data
+
+from krein.learning.stream import checked_weight
+
+__all__ = ["check_labels", "check_lengths", "check_numbers", "check_rows", "check_weight"]
+
+
+def check_rows(estimator: BaseEstimator, X: Any, *, first: bool) -> Any:
+    """Rows as a numeric array or CSR matrix, with their number and names of columns compared or, at first, remembered.
+
+    Finiteness is checked block by block later (`krein.learning.stream.finite_rows`): a check here would read a memory map
+    from end to end.
+
+    Parameters
+    ----------
+    estimator : BaseEstimator
+    X : array, DataFrame or sparse matrix of shape (n_samples, n_features)
+    first : bool
+
+    Returns
+    -------
+    ndarray or CSR matrix of shape (n_samples, n_features)
+    """
+    return validate_data(estimator, X, accept_sparse="csr", reset=first, ensure_all_finite=False, dtype="numeric")
+
+
+def check_lengths(X: Any, y: np.ndarray) -> None:
+    """An error unless there is one target per row.
+
+    Parameters
+    ----------
+    X : array or CSR matrix of shape (n_samples, n_features)
+    y : ndarray of shape (n_samples,) or (n_samples, n_targets)
+    """
+    if y.shape[0] != X.shape[0]:
+        raise ValueError(
+            f"X and y have inconsistent lengths: {X.shape[0]} rows and {y.shape[0]} targets; pass one target per row"
+        )
+
+
+def check_numbers(y: Any, start: int = 0) -> np.ndarray:
+    """Targets as finite numbers.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,) or (n_samples, n_targets)
+    start : int, default=0
+        The number of the first row, for the error message.
+
+    Returns
+    -------
+    ndarray of the same shape, float64
+    """
+    _check_given(y)
+    numbers: np.ndarray = check_array(y, ensure_2d=False, dtype=np.float64, ensure_all_finite=False, input_name="y")
+    if numbers.ndim > 2:
+        raise ValueError(f"y must be a vector or a matrix, got shape {numbers.shape}")
+    bad = ~np.isfinite(numbers).reshape(numbers.shape[0], -1).all(axis=1)
+    if bad.any():
+        raise ValueError(
+            f"y contains NaN or infinity, first in row {start + int(np.flatnonzero(bad)[0])}; drop rows without a target"
+        )
+    return numbers
+
+
+def check_labels(y: Any, start: int = 0) -> np.ndarray:
+    """Targets as labels, none of them missing.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+    start : int, default=0
+        The number of the first row, for the error message.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,)
+    """
+    _check_given(y)
+    labels: np.ndarray = column_or_1d(y, warn=True)
+    # x != x is how NaN, NaT and pandas' missing values differ from every label
+    missing = np.isnan(labels) if labels.dtype.kind == "f" else np.zeros(labels.shape[0], dtype=bool)
+    if labels.dtype.kind == "O":
+        missing = np.array([v is None or v != v for v in labels], dtype=bool)
+    if missing.any():
+        raise ValueError(
+            f"y contains NaN, first in row {start + int(np.flatnonzero(missing)[0])}, and a missing label is no class; "
+            "drop those rows or give them a label of their own"
+        )
+    check_classification_targets(labels)
+    return labels
+
+
+def _check_given(y: Any) -> None:
+    if y is None:
+        raise ValueError("requires y to be passed, but the target y is None")
+
+
+def check_weight(sample_weight: Any, n_rows: int, start: int = 0) -> np.ndarray | None:
+    """Weights as float64, or None.
+
+    Parameters
+    ----------
+    sample_weight : float, array-like of shape (n_samples,) or None
+    n_rows : int
+    start : int, default=0
+        The number of the first row, for the error message.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,) or None
+    """
+    if sample_weight is None:
+        return None
+    weight = check_array(
+        sample_weight, ensure_2d=False, dtype=np.float64, ensure_all_finite=False, input_name="sample_weight"
+    )
+    if weight.ndim == 0:
+        weight = np.full(n_rows, float(weight))
+    if weight.shape != (n_rows,):
+        raise ValueError(f"sample_weight.shape == {weight.shape}, expected {(n_rows,)}: one weight per row")
+    return checked_weight(weight, start)

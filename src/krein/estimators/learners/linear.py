@@ -1,0 +1,90 @@
+"""Predicting with a linear model on features, on one machine or lazily on Dask collections."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from krein.distributed.dask_rows import head_row, is_dask, map_rows
+from krein.estimators.learners.input_checks import check_rows
+from krein.estimators.maps.fitting import CheckedFeatures
+from krein.learning.stream import LinearModel
+from krein.learning.targets import winning_columns
+
+__all__ = ["check_linear", "labels_of", "linear_values"]
+
+
+def linear_values(
+    estimator: BaseEstimator,
+    X: Any,
+    features: Any,
+    coef: np.ndarray,
+    intercept: np.ndarray,
+    *,
+    keep_single: bool = False,
+) -> Any:
+    """Values of linear functions of the features of rows.
+
+    Parameters
+    ----------
+    estimator : BaseEstimator
+        Whose input it is.
+    X : array, DataFrame, sparse matrix or Dask collection of shape (n_samples, n_features)
+    features : a fitted feature map
+    coef : ndarray of shape (n_outputs, n_components)
+    intercept : ndarray of shape (n_outputs,)
+    keep_single : bool, default=False
+        Whether float32 rows give float32 values, on one machine.
+
+    Returns
+    -------
+    ndarray or lazy dask.array of shape (n_samples, n_outputs), float64
+    """
+    model = LinearModel(CheckedFeatures(features), coef, intercept)
+    if is_dask(X):
+        check_rows(estimator, head_row(X), first=False)
+        return map_rows(model, X, width=coef.shape[0])
+    rows = check_rows(estimator, X, first=False)
+    values = model(rows)
+    return values.astype(np.float32) if keep_single and rows.dtype == np.float32 else values
+
+
+def labels_of(values: Any, classes: np.ndarray) -> Any:
+    """The class of the largest value in each row.
+
+    Parameters
+    ----------
+    values : ndarray or dask.array of shape (n_samples, n_outputs)
+    classes : ndarray of shape (n_classes,)
+
+    Returns
+    -------
+    ndarray or lazy dask.array of shape (n_samples,)
+    """
+    if is_dask(values):
+        return values.map_blocks(labels_of, classes, drop_axis=1, dtype=classes.dtype)
+    return classes[winning_columns(values)]
+
+
+def check_linear(features: Any, coef: np.ndarray, intercept: np.ndarray, n_outputs: int | None = None) -> None:
+    """An error unless the parts of a linear model fit each other, for models that come from files.
+
+    Parameters
+    ----------
+    features : a fitted feature map
+    coef : ndarray of shape (n_outputs, n_components)
+    intercept : ndarray of shape (n_outputs,)
+    n_outputs : int or None, default=None
+        How many there must be.
+    """
+    width = features.signature_.shape[0]
+    if coef.ndim != 2 or coef.shape[1] != width:
+        raise ValueError(f"coef_ has shape {coef.shape}, which does not fit a feature map of {width} columns")
+    if intercept.shape != coef.shape[:1]:
+        raise ValueError(f"intercept_ has shape {intercept.shape}, which does not fit coef_ of shape {coef.shape}")
+    if not (np.isfinite(coef).all() and np.isfinite(intercept).all()):
+        raise ValueError("coef_ and intercept_ must be finite")
+    if n_outputs is not None and coef.shape[0] != n_outputs:
+        raise ValueError(f"coef_ has {coef.shape[0]} rows where the classes ask for {n_outputs}")

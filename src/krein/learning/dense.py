@@ -1,0 +1,27 @@
+"""Dense symmetric problems, with the threads that pay for their size."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import linalg
+
+from krein._core.threads import blas_threads, quiet_blas
+
+__all__ = ["symmetric_eigen"]
+
+
+def symmetric_eigen(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Eigenvalues in ascending order, and eigenvectors.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (n, n), symmetric
+
+    Returns
+    -------
+    values : ndarray of shape (n,)
+    vectors : ndarray of shape (n, n)
+    """
+    with quiet_blas(), blas_threads(float(matrix.shape[0]) ** 3):
+        values, vectors = linalg.eigh(matrix, driver="evd", check_finite=False)
+    return values, vectors

@@ -1,0 +1,246 @@
+"""What a target is to a least-squares problem: numbers in columns, or labels whose classes need not be known beforehand."""
+
+from __future__ import annotations
+
+import copy
+from abc import ABC, abstractmethod
+from typing import Any, Self, final
+
+import numpy as np
+
+__all__ = ["LabelTargets", "NumberTargets", "Targets", "winning_columns"]
+
+_PREVIEW_ROWS = 1024  # targets whose mean is the shift of the sums: near the mean is near enough
+
+
+class Targets(ABC):
+    """Checked targets, turned into the columns of a least-squares problem."""
+
+    late_shift = 0.0  # what is subtracted from columns that appear later
+
+    @abstractmethod
+    def preview(self, y: np.ndarray, start: int, weight: np.ndarray | None) -> np.ndarray:
+        """What must be known of a block of targets before the first sum.
+
+        Parameters
+        ----------
+        y : ndarray of shape (n_rows,) or (n_rows, n_targets)
+        start : int
+            Number of its first row.
+        weight : ndarray of shape (n_rows,) or None
+
+        Returns
+        -------
+        ndarray
+            Some of the targets, for `announce`.
+        """
+
+    @abstractmethod
+    def announce(self, y: np.ndarray) -> None:
+        """Learn which columns there will be; those who sum different rows must agree on them.
+
+        Parameters
+        ----------
+        y : ndarray
+            The previews of all blocks, one after the other.
+        """
+
+    @abstractmethod
+    def encode(self, y: np.ndarray) -> np.ndarray:
+        """Targets in the small form that is kept beside sampled rows.
+
+        Parameters
+        ----------
+        y : ndarray of shape (n_rows,) or (n_rows, n_targets)
+
+        Returns
+        -------
+        ndarray of n_rows entries
+        """
+
+    @abstractmethod
+    def columns(self, codes: np.ndarray) -> np.ndarray:
+        """Columns of the least-squares problem.
+
+        Parameters
+        ----------
+        codes : ndarray
+            From `encode`.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_targets), float64
+        """
+
+    @abstractmethod
+    def shift(self, y: np.ndarray, *, intercept: bool) -> np.ndarray:
+        """The constant that is subtracted from every column.
+
+        Parameters
+        ----------
+        y : ndarray
+            First targets, for a guess at their mean.
+        intercept : bool
+            Whether the model has one.
+
+        Returns
+        -------
+        ndarray of shape (n_targets,)
+        """
+
+    @abstractmethod
+    def classes_of(self, codes: np.ndarray) -> np.ndarray | None:
+        """The column that is each row's class, or None if targets are no classes.
+
+        Parameters
+        ----------
+        codes : ndarray
+
+        Returns
+        -------
+        ndarray of shape (n_rows,) or None
+        """
+
+    @abstractmethod
+    def check_complete(self) -> None:
+        """An error if no model can be fitted to the targets seen."""
+
+    def copy(self) -> Self:
+        """Targets that can learn of new classes without touching these.
+
+        Returns
+        -------
+        Targets
+        """
+        return copy.deepcopy(self)
+
+
+@final
+class NumberTargets(Targets):
+    """One or several numbers per row.
+
+    Attributes
+    ----------
+    vector : bool
+        Whether targets came as a vector.
+    """
+
+    def __init__(self) -> None:
+        self.vector = True
+
+    def preview(self, y: np.ndarray, start: int, weight: np.ndarray | None) -> np.ndarray:
+        return y[: max(0, _PREVIEW_ROWS - start)]
+
+    def announce(self, y: np.ndarray) -> None:
+        self.vector = y.ndim == 1
+
+    def encode(self, y: np.ndarray) -> np.ndarray:
+        self.vector = y.ndim == 1
+        return y
+
+    def columns(self, codes: np.ndarray) -> np.ndarray:
+        return codes[:, None] if codes.ndim == 1 else codes
+
+    def shift(self, y: np.ndarray, *, intercept: bool) -> np.ndarray:
+        columns = self.columns(y[:_PREVIEW_ROWS])
+        if not intercept or not columns.shape[0]:
+            return np.zeros(columns.shape[1])
+        mean: np.ndarray = columns.mean(axis=0)
+        return mean
+
+    def classes_of(self, codes: np.ndarray) -> np.ndarray | None:
+        return None
+
+    def check_complete(self) -> None:
+        pass
+
+
+@final
+class LabelTargets(Targets):
+    """Class labels as indicator columns, in order of appearance; `sorted_classes` says which is which in the end.
+
+    Parameters
+    ----------
+    known : ndarray or None, default=None
+        Classes known beforehand.
+    closed : bool, default=False
+        Whether a label outside `known` is an error.
+    """
+
+    late_shift = 0.5  # about ½, indicators are the ±½ that a model without intercept needs
+
+    def __init__(self, known: np.ndarray | None = None, *, closed: bool = False) -> None:
+        self.closed = False
+        self._codes: dict[Any, int] = {}
+        self._dtype: np.dtype[Any] | None = None
+        if known is not None:
+            self.announce(known)
+        self.closed = closed
+
+    def preview(self, y: np.ndarray, start: int, weight: np.ndarray | None) -> np.ndarray:
+        return np.unique(y if weight is None else y[weight > 0.0])
+
+    def announce(self, y: np.ndarray) -> None:
+        self._register(np.unique(y))
+
+    def encode(self, y: np.ndarray) -> np.ndarray:
+        present, inverse = np.unique(y, return_inverse=True)
+        self._register(present)
+        return np.array([self._codes[label] for label in present.tolist()], dtype=np.int32)[inverse]
+
+    def columns(self, codes: np.ndarray) -> np.ndarray:
+        columns = np.zeros((codes.shape[0], len(self._codes)))
+        columns[np.arange(codes.shape[0]), codes] = 1.0
+        return columns
+
+    def shift(self, y: np.ndarray, *, intercept: bool) -> np.ndarray:
+        return np.full(len(self._codes), self.late_shift)
+
+    def classes_of(self, codes: np.ndarray) -> np.ndarray | None:
+        return codes
+
+    def check_complete(self) -> None:
+        if len(self._codes) < 2:
+            raise ValueError(
+                f"y must contain at least 2 classes among rows of positive weight, got only {list(self._codes)}; a "
+                "classifier has nothing to tell apart in one class"
+            )
+
+    def sorted_classes(self) -> tuple[np.ndarray, np.ndarray]:
+        """The classes, sorted.
+
+        Returns
+        -------
+        classes : ndarray of shape (n_classes,)
+        columns : ndarray of shape (n_classes,)
+            The column of each.
+        """
+        classes = np.array(list(self._codes), dtype=self._dtype)
+        order = np.argsort(classes, kind="stable")
+        return classes[order], order
+
+    def _register(self, labels: np.ndarray) -> None:
+        # strings of different lengths have different dtypes, and the classes need the longest
+        self._dtype = labels.dtype if self._dtype is None else np.promote_types(self._dtype, labels.dtype)
+        for label in labels.tolist():
+            if label not in self._codes:
+                if self.closed:
+                    raise ValueError(
+                        f"y contains the label {label!r}, which is not among the classes of the first call to partial_fit"
+                    )
+                self._codes[label] = len(self._codes)
+
+
+def winning_columns(values: np.ndarray) -> np.ndarray:
+    """The column of the largest value in each row; of a single column, 1 where it is positive and 0 elsewhere.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_rows, n_outputs)
+
+    Returns
+    -------
+    ndarray of shape (n_rows,), integer
+    """
+    winners: np.ndarray = (values[:, 0] > 0).astype(int) if values.shape[1] == 1 else values.argmax(axis=1)
+    return winners

@@ -18,7 +18,7 @@ ROOMS = [
     *("estimators", "baselines", "datasets", "plotting", "experiments", "cli"),
 ]
 BELOW_ESTIMATORS = set(ROOMS[: ROOMS.index("estimators")])
-UNTIL_MENDED = {"files/encoding.py", "files/models.py", "similarities/landmarks.py"}  # moved here first, mended next
+UNTIL_MENDED = {"similarities/landmarks.py"}  # moved here first, mended next
 OPTIONAL = {"dask", "distributed", "pooch", "matplotlib", "rich", "typer", "pandas", "pyarrow", "numba"}
 # A room that is about one package may import it at its top: the hot loop is numba.
 AT_HOME = {"features": {"numba"}}

@@ -160,6 +160,9 @@ class KreinNystroem(SignedFeatureMap):
         self.signature_ = np.ones(width)
         self.signature_[: self.rank_] = signature
 
+    def _check_loaded(self) -> None:
+        self._similarity = as_similarity(self.kernel_)
+
     def _map(self, X: Any) -> np.ndarray:
         return _blocks(self._similarity, X, self.landmarks_, self._root)
 

@@ -45,7 +45,8 @@ _MOST_DIMENSIONS = 8
 _END, _END_SIGNATURE = struct.Struct("<4s4H2LH"), b"PK\x05\x06"
 _LOCATOR, _LOCATOR_SIGNATURE = struct.Struct("<4sLQL"), b"PK\x06\x07"
 _LARGE_END, _LARGE_END_SIGNATURE = struct.Struct("<4sQ2H2L4Q"), b"PK\x06\x06"
-_STRING = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\Z)', re.DOTALL)
+_BRACKETS = np.zeros(256, dtype=np.int8)  # what a byte adds to the depth
+_BRACKETS[list(b"[{")], _BRACKETS[list(b"]}")] = 1, -1
 
 
 def write_archive(path: Path, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
@@ -216,14 +217,25 @@ def _read_bytes(archive: zipfile.ZipFile, info: zipfile.ZipInfo, most: int) -> b
 
 
 def _parse_header(text: bytes) -> dict[str, Any]:
-    brackets = np.frombuffer(_STRING.sub(b"", text), dtype=np.uint8)
-    steps = np.isin(brackets, list(b"[{")).astype(np.int32) - np.isin(brackets, list(b"]}"))
-    if np.cumsum(steps).max(initial=0) > _MOST_DEPTH:
-        raise ValueError(f"its {_HEADER} is nested more than {_MOST_DEPTH} deep")
-    header = json.loads(text, parse_constant=_no_constant)
+    _check_depth(text)
+    # as UTF-8 and nothing else: Python would guess, and another encoding has these brackets elsewhere
+    header = json.loads(text.decode("utf-8", "surrogatepass"), parse_constant=_no_constant)
     if not isinstance(header, dict) or type(header.get("format")) is not int:
         raise ValueError(f"its {_HEADER} names no format")
     return header
+
+
+def _check_depth(text: bytes) -> None:
+    """An error if JSON is nested so deep that reading it would use up the stack; looked at piece by piece, without reading it."""
+    bare = text.replace(b"\\\\", b"").replace(b'\\"', b"")  # what is escaped ends no string
+    depth, inside = 0, 0
+    for first in range(0, len(bare), _PIECE):
+        piece = np.frombuffer(bare, dtype=np.uint8, count=min(_PIECE, len(bare) - first), offset=first)
+        quotes = inside + np.cumsum(piece == ord('"'), dtype=np.int32)
+        running = depth + np.cumsum(np.where(quotes % 2 == 1, 0, _BRACKETS[piece]), dtype=np.int32)
+        if running.max() > _MOST_DEPTH:
+            raise ValueError(f"its {_HEADER} is nested more than {_MOST_DEPTH} deep")
+        depth, inside = int(running[-1]), int(quotes[-1]) % 2
 
 
 def _no_constant(name: str) -> None:

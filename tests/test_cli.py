@@ -228,6 +228,53 @@ def test_as_a_process_in_a_closed_pipe_and_without_colour(tmp_path: Path):
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--version",),
+        ("--help",),
+        ("diagnose", "gaussian", "--dim", "3"),
+        ("diagnose", "gaussian", "--dim", "3", "--json"),
+    ],
+)
+def test_a_full_disk_is_one_line(arguments):
+    if not os.path.exists("/dev/full"):
+        pytest.skip("there is no /dev/full here")
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", "from krein.cli import main; main()", *arguments],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[0].startswith("error: ")
+    assert "No space left on device" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "Exception ignored" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a,b,class\n", "has no rows"),
+        ("a,b,class\n1,2,3,x\n", "line 2 has 4 fields, but the header has 3"),
+        ("a,b,class\n1,2,99999999999999999999\n2,3,4\n", "beyond 64 bits"),
+        ("a,b,class\n1,2,²\n2,²,x\n", "row 2, column 'b' is '²', not a number"),
+        ("class," + ",".join(map(str, range(100_000))) + "\n", "100,001 columns, more than the 100,000 that are read"),
+    ],
+)
+def test_tables_that_are_none(capsys, tmp_path, text, message):
+    path, model = tmp_path / "table.csv", tmp_path / "model.krein"
+    path.write_text(text)
+    assert run("train", str(path), "--target", "class", "--kernel", "ntk", "--out", str(model)) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("error: ")
+    assert message in error.replace("\n", " ")
+    assert not model.exists()
+
+
 @pytest.fixture(scope="module")
 def table(tmp_path_factory) -> Path:
     """Two classes in three columns, the labels in a fourth."""

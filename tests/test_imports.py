@@ -18,7 +18,6 @@ ROOMS = [
     *("estimators", "baselines", "datasets", "plotting", "experiments", "cli"),
 ]
 BELOW_ESTIMATORS = set(ROOMS[: ROOMS.index("estimators")])
-UNTIL_MENDED = {"files/encoding.py", "files/models.py"}  # moved here first, mended next
 OPTIONAL = {"dask", "distributed", "pooch", "matplotlib", "rich", "typer", "pandas", "pyarrow", "numba"}
 # A room that is about one package may import it at its top: the hot loop is numba.
 AT_HOME = {"features": {"numba"}}
@@ -86,7 +85,7 @@ def test_no_import_against_the_arrow(path: Path) -> None:
 
 @pytest.mark.parametrize(
     "path",
-    [p for p in FILES if room_of(p) in BELOW_ESTIMATORS and p.relative_to(SOURCE).as_posix() not in UNTIL_MENDED],
+    [p for p in FILES if room_of(p) in BELOW_ESTIMATORS],
     ids=where,
 )
 def test_nothing_below_estimators_knows_scikit_learn(path: Path) -> None:

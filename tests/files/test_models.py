@@ -1,13 +1,14 @@
 """Model files: bit for bit the same predictions, no pickles, and a reason for every file that is refused."""
 
-import io
 import json
 import os
+import re
 import stat
 import zipfile
 
 import numpy as np
 import pytest
+from archives import npy, pack, unpack
 
 from krein.estimators.learners.exact import ExactKreinRidge, ExactKreinSVC
 from krein.estimators.learners.pca import KreinPCA
@@ -97,7 +98,7 @@ def test_the_file_is_an_npz_archive_with_a_json_header(tmp_path):
         arrays = [archive[name] for name in archive.files if name != "header.json"]
     assert any(a.shape == model.coef_.shape and (a == model.coef_).all() for a in arrays)
     header = read_header(path)
-    assert header["format"] == 1
+    assert header["format"] == 2
     assert header["class"] == "KreinRidge"
 
 
@@ -117,15 +118,10 @@ class TestRefused:
         return path
 
     def rewrite(self, path, change):
-        """The archive with its header changed by a function, checksum as it was."""
-        with zipfile.ZipFile(path) as archive:
-            members = {name: archive.read(name) for name in archive.namelist()}
-        header = json.loads(members["header.json"])
+        """The file with its header changed by a function, and a checksum that is right."""
+        header, members = unpack(path)
         change(header)
-        members["header.json"] = json.dumps(header).encode()
-        with zipfile.ZipFile(path, "w") as archive:
-            for name, data in members.items():
-                archive.writestr(name, data)
+        pack(path, header, members)
 
     @pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 0.99])
     def test_cut_short(self, path, share):
@@ -147,38 +143,119 @@ class TestRefused:
                 continue
             np.testing.assert_array_equal(found, expected)  # a byte of the archive's own book-keeping
 
-    def test_newer_format(self, path):
-        self.rewrite(path, lambda header: header.update(format=2, krein="9.0"))
-        with pytest.raises(ModelFileError, match=r"format 2, written by krein 9\.0.*upgrade krein"):
+    def test_newer_and_older_formats(self, path):
+        self.rewrite(path, lambda header: header.update(format=3, krein="9.0"))
+        with pytest.raises(ModelFileError, match=r"format 3, written by krein 9\.0.*upgrade krein"):
+            load_model(path)
+        self.rewrite(path, lambda header: header.update(format=1, krein="0.1.0"))
+        with pytest.raises(
+            ModelFileError, match=r"format 1, written by krein 0\.1\.0;.*train the model again or use krein 0\.1"
+        ):
             load_model(path)
 
-    def test_changed_header(self, path):
-        self.rewrite(path, lambda header: header["model"]["state"].update(lam=0.2))
-        with pytest.raises(ModelFileError, match="checksum"):
+    def test_a_file_of_format_1(self, path):
+        """As krein 0.1 wrote it: the checksum in the header, arrays a0, a1, …"""
+        header = {
+            "format": 1,
+            "krein": "0.1.0",
+            "class": "KreinRidge",
+            "notes": {},
+            "model": {},
+            "checksum": "sha256:0",
+        }
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("a0.npy", npy(np.zeros(3)))
+            archive.writestr("header.json", json.dumps(header))
+        with pytest.raises(ModelFileError, match=r"format 1, written by krein 0\.1\.0"):
+            load_model(path)
+
+    def test_changed_without_the_checksum(self, path):
+        data = path.read_bytes()
+        assert data.count(b'"lam": 0.1') == 1
+        path.write_bytes(data.replace(b'"lam": 0.1', b'"lam": 0.2'))
+        with pytest.raises(ModelFileError, match="damaged"):  # the archive's own checksum
+            load_model(path)
+        path.write_bytes(data)
+        header, members = unpack(path)
+        header["model"]["arguments"]["lam"] = 0.2
+        with zipfile.ZipFile(path) as archive:
+            checksum = archive.read("checksum.txt")
+        with zipfile.ZipFile(path, "w") as archive:
+            for name, content in {
+                "header.json": json.dumps(header).encode(),
+                **members,
+                "checksum.txt": checksum,
+            }.items():
+                archive.writestr(name, content)
+        with pytest.raises(ModelFileError, match="checksum does not match"):
+            load_model(path)
+
+    @pytest.mark.parametrize("tag", ["os.system", "krein.ridge-regression", "builtins", "", 3, None, ["krein.ridge"]])
+    def test_unknown_tags(self, path, tag):
+        self.rewrite(path, lambda header: header["model"].update(tag=tag))
+        with pytest.raises(ModelFileError, match="which no class of this version of krein has"):
+            load_model(path)
+
+    def test_a_part_is_no_model(self, path):
+        self.rewrite(path, lambda header: header.update(model=header["model"]["arguments"]["kernel"]))
+        with pytest.raises(ModelFileError, match="nothing refers to the array"):
+            load_model(path)
+        header, _ = unpack(path)
+        pack(path, header, {})
+        with pytest.raises(ModelFileError, match="holds a DeltaGaussian, not a model"):
             load_model(path)
 
     @pytest.mark.parametrize(
-        "name", ["os:system", "subprocess:Popen", "krein.files.tables:zipfile", "krein.kernels:NTK.x"]
+        ("change", "message"),
+        [
+            (lambda model: model["learned"].update(junk_=1), "a part 'junk_', which krein.exact-ridge does not have"),
+            (lambda model: model["arguments"].update(junk=1), "a part 'junk', which krein.exact-ridge does not have"),
+            (lambda model: model["learned"].pop("lam_"), "no 'lam_', which krein.exact-ridge must have"),
+            (
+                lambda model: model["learned"].update(n_features_in_="five"),
+                "n_features_in_ must be int, got a value of type str",
+            ),
+            (lambda model: model["learned"].update(n_features_in_=0), "n_features_in_ must be at least 1"),
+            (
+                lambda model: model["arguments"]["kernel"]["arguments"].update(a="one"),
+                "kernel.a must be float, got a value of type str",
+            ),
+            (
+                lambda model: model["arguments"]["kernel"]["arguments"].update(a=-1.0),
+                "kernel is no kernel.delta-gaussian",
+            ),
+            (lambda model: model["learned"]["dual_coef_"].update(name="X_fit_"), "belongs to something else"),
+            (
+                lambda model: model["learned"].update(lam_={"@": "float", "value": "nan"}),
+                "lam_ contains NaN or infinity",
+            ),
+            (lambda model: model["learned"].update(lam_={"@": "pickle", "value": "x"}), "of an unknown kind 'pickle'"),
+            (lambda model: model["learned"].update(lam_=10**30), "beyond 64 bits"),
+            (lambda model: model.update(more=1), "an unknown entry 'more'"),
+        ],
     )
-    def test_foreign_classes(self, path, name, monkeypatch):
-        monkeypatch.setattr("krein.files.models._checksum", lambda *_: "same")
-        self.rewrite(path, lambda header: (header["model"].update({"class": name}), header.update(checksum="same")))
-        with pytest.raises(ModelFileError, match="not a class of krein"):
+    def test_fields(self, path, change, message):
+        self.rewrite(path, lambda header: change(header["model"]))
+        with pytest.raises(ModelFileError, match=re.escape(message)):
             load_model(path)
 
-    def test_pickled_arrays(self, path, monkeypatch):
-        monkeypatch.setattr("krein.files.models._checksum", lambda *_: "same")
-        buffer = io.BytesIO()
-        np.lib.format.write_array(buffer, np.array([{"a": 1}], dtype=object), allow_pickle=True)
-        with zipfile.ZipFile(path) as archive:
-            members = {name: archive.read(name) for name in archive.namelist()}
-        header = json.loads(members["header.json"])
-        header["checksum"] = "same"
-        members |= {"header.json": json.dumps(header).encode(), "a0.npy": buffer.getvalue()}
-        with zipfile.ZipFile(path, "w") as archive:
-            for name, data in members.items():
-                archive.writestr(name, data)
-        with pytest.raises(ModelFileError, match=r"Object arrays|does not describe"):
+    @pytest.mark.parametrize(
+        "array",
+        [
+            np.array([{"a": 1}], dtype=object),
+            np.zeros(3, dtype=[("a", "f8"), ("b", "i4")]),
+            np.zeros(3, dtype="M8[s]"),
+            np.zeros(3, dtype=">f8"),
+            np.zeros(3, dtype=np.longdouble),
+            np.zeros(3, dtype="S4"),
+            np.zeros(3, dtype="V8"),
+        ],
+        ids=lambda a: str(a.dtype),
+    )
+    def test_arrays_of_other_kinds(self, path, array):
+        header, members = unpack(path)
+        pack(path, header, {**members, "dual_coef_.npy": npy(array, allow_pickle=True)})
+        with pytest.raises(ModelFileError, match="no array of plain numbers or text"):
             load_model(path)
 
     def test_other_files(self, path):

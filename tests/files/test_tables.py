@@ -1,6 +1,8 @@
 """Tables in chunks: three formats, the same rows, and errors that name the row and the column."""
 
 import gzip
+import os
+import zipfile
 
 import numpy as np
 import pytest
@@ -140,3 +142,132 @@ class TestBadTables:
         (tmp_path / "d.csv.gz").write_bytes(gzip.compress(b"a,b\n1,2\n" * 1000)[:-30])
         with pytest.raises(TableError, match="cannot read"):
             list(TableChunks(open_table(tmp_path / "d.csv.gz"), ["a"], "b"))
+
+    def test_one_field_more_than_the_header(self, tmp_path):
+        """pandas takes the first column for the names of the rows, and every other for its neighbour."""
+        every = self.write(tmp_path, "a,b,y\n1,2,3,0\n4,5,6,1\n")
+        with pytest.raises(TableError, match=r"bad.csv, line 2 has 4 fields, but the header has 3"):
+            list(TableChunks(open_table(every), ["a", "b"], "y"))
+        with pytest.raises(TableError, match="line 2 has 4 fields"):
+            list(TableChunks(open_table(self.write(tmp_path, "a,b,y\n1,2,3,\n4,5,6,\n")), ["a", "b"], "y"))
+        last = self.write(tmp_path, "a,b,y\n" + "1,2,3\n" * 700_000 + "1,2,3,4\n")
+        with pytest.raises(TableError, match="line 700002 has 4 fields"):
+            list(TableChunks(open_table(last), ["a", "b"], "y"))
+
+    @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+    @pytest.mark.parametrize("quoted", [False, True])
+    def test_the_line_is_the_one_an_editor_shows(self, tmp_path, end, quoted):
+        if quoted and end == "\r":
+            pytest.skip("Python's own reader has no such line ends")
+        lines = ['"one\n, name",y' if quoted else "a,y", "1,2", "", "3,4", "5,6,7", "8,9"]
+        path = tmp_path / "bad.csv"
+        path.write_bytes(end.join(lines).encode())
+        with pytest.raises(TableError, match=f"line {6 if quoted else 5} has 3 fields"):
+            list(TableChunks(open_table(path), open_table(path).columns[:1], "y"))
+
+    def test_commas_and_quotes_inside_quotes(self, tmp_path):
+        text = 'a,"b, or ""c""",y\n' + '1,2,"x, ""y"", z"\n3,4,5" pipe\n' * 40_000
+        path = self.write(tmp_path, text)
+        table = open_table(path)
+        assert table.columns == ("a", 'b, or "c"', "y")
+        chunks = list(TableChunks(table, ["a", 'b, or "c"'], "y", kind="label", chunk_rows=7_000))
+        assert sum(X.shape[0] for X, _ in chunks) == 80_000
+        assert set(chunks[-1][1].tolist()) == {'x, "y", z', '5" pipe'}
+        with pytest.raises(TableError, match="line 80002 has 4 fields"):
+            list(TableChunks(open_table(self.write(tmp_path, text + '1,2,"x",3\n')), ["a"], "y", kind="label"))
+
+    def test_columns_without_a_name(self, tmp_path):
+        path = self.write(tmp_path, ",a,y\n0,1,2\n1,3,4\n")
+        with pytest.raises(TableError, match=r"column 1 of .* has no name, as the row numbers"):
+            TableChunks(open_table(path), ["", "a"], "y")
+        np.testing.assert_array_equal(next(iter(TableChunks(open_table(path), ["a"], "y")))[0], [[1.0], [3.0]])
+
+    def test_labels_beyond_64_bits(self, tmp_path):
+        path = self.write(tmp_path, "a,y\n1,9223372036854775807\n2,-9223372036854775808\n3,00000000000000000000001\n")
+        labels = next(iter(TableChunks(open_table(path), ["a"], "y", kind="label")))[1]
+        assert labels.tolist() == [2**63 - 1, -(2**63), 1]
+        for label in ("9223372036854775808", "-9223372036854775809", "9" * 6000):
+            path = self.write(tmp_path, f"a,y\n1,5\n2,{label}\n")
+            with pytest.raises(TableError, match=r"row 2, column 'y' is .*beyond 64 bits"):
+                list(TableChunks(open_table(path), ["a"], "y", kind="label"))
+
+    def test_characters_that_are_digits_but_no_numbers(self, tmp_path):
+        path = self.write(tmp_path, "a,y\n1,1\n2,²\n3,٣\n")
+        labels = next(iter(TableChunks(open_table(path), ["a"], "y", kind="label")))[1]
+        assert labels.tolist() == ["1", "²", "٣"]
+        with pytest.raises(TableError, match="row 2, column 'y' is '²', not a number"):
+            list(TableChunks(open_table(path), ["a"], "y"))
+
+    def test_too_many_columns(self, tmp_path):
+        """Two million columns ran for minutes; the header alone says enough."""
+        wide = self.write(tmp_path, ",".join(f"c{i}" for i in range(200_000)) + "\n")
+        with pytest.raises(
+            TableError, match=r"200,000 columns, more than the 100,000 that are read; .*turn the table round"
+        ):
+            open_table(wide)
+        np.savez(tmp_path / "d.npz", X=np.zeros((1, 200_000), dtype=np.int8))
+        with pytest.raises(TableError, match="200,000 columns"):
+            open_table(tmp_path / "d.npz")
+        many = self.write(tmp_path, ",".join(f"c{i}" for i in range(30_000)) + "\n" + ",".join(["1"] * 30_000) + "\n")
+        columns = open_table(many).columns
+        assert next(iter(TableChunks(open_table(many), columns[:-1], columns[-1])))[0].shape == (1, 29_999)
+
+    @pytest.mark.parametrize("position", [3, 12, 40, -6, -2])
+    def test_damaged_gzip(self, tmp_path, position):
+        rng = np.random.default_rng(0)
+        data = bytearray(
+            gzip.compress(b"a,b\n" + b"\n".join(b"%d,%d" % tuple(row) for row in rng.integers(0, 999, (4000, 2))))
+        )
+        data[position] ^= 0xFF
+        (tmp_path / "d.csv.gz").write_bytes(bytes(data))
+        try:
+            rows = sum(X.shape[0] for X, _ in TableChunks(open_table(tmp_path / "d.csv.gz"), ["a"], "b"))
+        except TableError:
+            return
+        assert rows == 4000  # a byte of gzip's header that nothing depends on
+        assert position == 3
+
+    def test_members_that_are_no_arrays(self, tmp_path):
+        path = tmp_path / "d.npz"
+        np.savez(path, X=X)
+        with zipfile.ZipFile(path, "a") as archive:
+            archive.writestr("readme", "hello")
+        with pytest.raises(TableError, match="a member 'readme', which is no array"):
+            open_table(path)
+
+    def test_encrypted_archives(self, tmp_path):
+        path = tmp_path / "d.npz"
+        np.savez(path, y=np.zeros(3))
+        data = bytearray(path.read_bytes())
+        for signature, offset in ((b"PK\x01\x02", 8), (b"PK\x03\x04", 6)):
+            data[data.index(signature) + offset] |= 1  # the flag that says so
+        path.write_bytes(bytes(data))
+        with pytest.raises(TableError, match="is encrypted"):
+            open_table(path)
+
+    def test_complex_columns(self, tmp_path):
+        np.savez(tmp_path / "d.npz", X=X.astype(complex), y=LABEL)
+        with pytest.raises(TableError, match=r"'X' in .* is complex; save its real and its imaginary part"):
+            open_table(tmp_path / "d.npz")
+
+    def test_header_only(self, tmp_path):
+        for text in ("a,b\n", "a,b", "a,b\n\n\n"):
+            chunks = TableChunks(open_table(self.write(tmp_path, text)), ["a"], "b", kind="label")
+            with pytest.raises(TableError, match="has no rows"):
+                next(iter(chunks))
+        np.savez(tmp_path / "d.npz", a=np.empty(0), b=np.empty(0))
+        with pytest.raises(TableError, match="has no rows"):
+            next(iter(TableChunks(open_table(tmp_path / "d.npz"), ["a"], "b")))
+
+    def test_pipes(self, tmp_path):
+        os.mkfifo(tmp_path / "d.csv")
+        with pytest.raises(TableError, match="a device or a pipe"):
+            open_table(tmp_path / "d.csv")
+
+    def test_byte_order_mark_and_rows_at_a_time(self, tmp_path):
+        path = tmp_path / "d.csv"
+        path.write_bytes(b"\xef\xbb\xbfa,y\n1,2\n")
+        assert open_table(path).columns == ("a", "y")
+        assert next(iter(TableChunks(open_table(path), ["a"], "y")))[0].tolist() == [[1.0]]
+        with pytest.raises(ValueError, match="chunk_rows must be at least 1"):
+            TableChunks(open_table(path), ["a"], "y", chunk_rows=0)

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-__all__ = ["check_target", "whole_file", "write_whole"]
+__all__ = ["check_target", "check_writable", "move_whole", "whole_file", "write_whole"]
 
 
 def check_target(path: str | os.PathLike[str]) -> Path:
@@ -27,6 +27,11 @@ def check_target(path: str | os.PathLike[str]) -> Path:
     Returns
     -------
     Path
+
+    Raises
+    ------
+    OSError
+        If it is a folder, a device or a pipe.
     """
     target = Path(os.path.realpath(path))
     try:
@@ -38,6 +43,23 @@ def check_target(path: str | os.PathLike[str]) -> Path:
     if not stat.S_ISREG(mode):
         raise OSError(errno.EINVAL, "it is a device or a pipe, not a regular file", str(path))
     return target
+
+
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """An error now rather than after long work, if a file could not be written there.
+
+    Parameters
+    ----------
+    path : str or path
+
+    Raises
+    ------
+    OSError
+        If the folder cannot be written to, or the target is no regular file.
+    """
+    target = check_target(path)
+    with tempfile.NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}."):
+        pass
 
 
 @contextmanager
@@ -96,6 +118,23 @@ def write_whole(path: str | os.PathLike[str], content: bytes | str) -> None:
     """
     with whole_file(path) as stream:
         stream.write(content.encode() if isinstance(content, str) else content)
+
+
+def move_whole(part: str | os.PathLike[str], path: str | os.PathLike[str]) -> None:
+    """Give a finished file its name, in place of a regular file that may have it already.
+
+    Parameters
+    ----------
+    part : str or path
+        The file, in the same file system.
+    path : str or path
+
+    Raises
+    ------
+    OSError
+        If the target is no regular file.
+    """
+    os.replace(part, check_target(path))
 
 
 def _mode(target: Path) -> int:

@@ -9,7 +9,7 @@ import krein
 from krein.cli.approximate import add_approximate
 from krein.cli.command import debugging
 from krein.cli.diagnose import add_diagnose
-from krein.cli.output import console
+from krein.cli.output import console, drop_output, fail, message_of
 from krein.cli.plot import add_plot
 from krein.cli.predict import add_predict
 from krein.cli.reproduce import add_demo, add_reproduce
@@ -52,11 +52,26 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.stderr.write(f"error: {_EXTRA} ({error.name} is missing)\n")
         raise SystemExit(2) from None
     del rich, typer
-    build_app()(None if arguments is None else list(arguments), prog_name="krein")
+    try:
+        try:
+            build_app()(None if arguments is None else list(arguments), prog_name="krein")
+        finally:
+            sys.stdout.flush()  # what is still in the buffer may be what cannot be written
+    except BrokenPipeError:  # the reader of a pipe has gone, which is no error
+        drop_output()
+        raise SystemExit(0) from None
+    except OSError as error:
+        drop_output()
+        fail(f"the output cannot be written: {message_of(error)}")
 
 
 def build_app() -> "typer.Typer":
-    """The application with all its commands."""
+    """The application with all its commands.
+
+    Returns
+    -------
+    typer.Typer
+    """
     import typer
 
     app = typer.Typer(

@@ -1,14 +1,12 @@
 """A command: a function registered with typer, whose errors become lines that a user can read."""
 
 import functools
-import os
-import sys
 import warnings
 from collections.abc import Callable
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
-from krein.cli.output import console, fail, message_of, show_warning
+from krein.cli.output import console, drop_output, fail, message_of, show_warning
 
 if TYPE_CHECKING:
     import typer
@@ -20,7 +18,19 @@ debugging: ContextVar[bool] = ContextVar("krein_debug", default=False)
 
 
 def command(app: "typer.Typer", name: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Register a function; an error the user can mend becomes one line and code 2, Ctrl-C becomes code 130."""
+    """Register a function; an error the user can mend becomes one line and code 2, Ctrl-C becomes code 130.
+
+    Parameters
+    ----------
+    app : typer.Typer
+    name : str
+        Of the command.
+
+    Returns
+    -------
+    callable
+        A decorator.
+    """
 
     def register(function: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(function)
@@ -33,7 +43,7 @@ def command(app: "typer.Typer", name: str) -> Callable[[Callable[..., None]], Ca
                 console(stderr=True).print("interrupted", style="yellow")
                 raise SystemExit(130) from None
             except BrokenPipeError:  # the reader of a pipe has gone, which is no error
-                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+                drop_output()
                 raise SystemExit(0) from None
             except _CLEAN as error:
                 if debugging.get():

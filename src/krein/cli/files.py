@@ -1,71 +1,91 @@
-"""Files that commands write: checked before the work, replaced only when finished."""
+"""Tables that commands write: checked before the work, replaced only when finished."""
 
+import csv
+import io
 import os
-import tempfile
+import zipfile
 from collections.abc import Callable
-from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 
-from krein.files.tables import TableError
+from krein._core.errors import TableError
+from krein._core.files import check_writable, whole_file
 
-__all__ = ["check_writable", "replace", "writer_for"]
+__all__ = ["Writer", "check_out", "write_column", "writer_for"]
+
+Writer = Callable[[BinaryIO, str, np.ndarray], None]
 
 
-def check_writable(path: str | os.PathLike[str]) -> None:
-    """An error before the work rather than after it, if a file cannot be made at `path`."""
-    from krein.files.models import ModelFileError
+def check_out(path: str | os.PathLike[str], error: type[ValueError] = TableError) -> None:
+    """An error before the work rather than after it, if a file cannot be made there.
 
-    path = Path(path)
+    Parameters
+    ----------
+    path : str or path
+    error : type, default=TableError
+        What to raise.
+    """
     try:
-        if path.is_dir():
-            raise IsADirectoryError("it is a folder")
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}."):
-            pass
-    except OSError as error:
-        raise ModelFileError(
-            f"cannot write {path}: {error.strerror or error}; choose a folder you may write to"
-        ) from error
+        check_writable(path)
+    except OSError as reason:
+        raise error(
+            f"cannot write {path}: {reason.strerror or reason}; choose a file in a folder you may write to"
+        ) from reason
 
 
-def replace(path: Path, write: Callable[[str], None]) -> None:
-    """Write beside the final place and rename, so that a failure leaves what was there."""
-    descriptor, part = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-    os.close(descriptor)
-    try:
-        write(part)
-        os.replace(part, path)
-    finally:
-        if os.path.exists(part):
-            os.unlink(part)
+def write_column(path: str | os.PathLike[str], column: str, values: np.ndarray) -> None:
+    """Write a named column as a table, whole or not at all.
+
+    Parameters
+    ----------
+    path : str or path
+        Ends in .csv, .npz or .parquet.
+    column : str
+    values : ndarray of shape (n_rows,)
+    """
+    write = writer_for(path)
+    with whole_file(path) as stream:
+        write(stream, column, values)
 
 
-def writer_for(out: str | os.PathLike[str]) -> Callable[[str, str, np.ndarray], None]:
-    """What writes a named column to a file, by the ending of its name."""
+def writer_for(out: str | os.PathLike[str]) -> Writer:
+    """What writes a named column to a stream, by the ending of the file's name.
+
+    Parameters
+    ----------
+    out : str or path
+
+    Returns
+    -------
+    callable
+        Takes a binary stream, the column's name and its values.
+    """
     for ending, write in ((".csv", _write_csv), (".npz", _write_npz), (".parquet", _write_parquet)):
         if str(out).lower().endswith(ending):
             return write
     raise TableError(f"cannot tell what to write to {out}; the name must end in .csv, .npz or .parquet")
 
 
-def _write_csv(path: str, column: str, values: np.ndarray) -> None:
-    import csv
-
-    with open(path, "w", newline="", encoding="utf-8") as stream:
-        writer = csv.writer(stream)
-        writer.writerow([column])
-        writer.writerows([value] for value in values.tolist())
-
-
-def _write_npz(path: str, column: str, values: np.ndarray) -> None:
-    with open(path, "wb") as stream:
-        np.savez(stream, **{column: values})  # type: ignore[arg-type]
+def _write_csv(stream: BinaryIO, column: str, values: np.ndarray) -> None:
+    text = io.TextIOWrapper(stream, encoding="utf-8", newline="")
+    writer = csv.writer(text)
+    writer.writerow([column])
+    writer.writerows([value] for value in values.tolist())
+    text.flush()
+    text.detach()  # the stream is closed by whoever opened it
 
 
-def _write_parquet(path: str, column: str, values: np.ndarray) -> None:
+def _write_npz(stream: BinaryIO, column: str, values: np.ndarray) -> None:
+    # not by numpy.savez, which takes columns as keyword arguments and so cannot have one called "file"
+    with zipfile.ZipFile(stream, "w") as archive, archive.open(f"{column}.npy", "w", force_zip64=True) as member:
+        np.lib.format.write_array(member, np.asarray(values.tolist()), allow_pickle=False)
+
+
+def _write_parquet(stream: BinaryIO, column: str, values: np.ndarray) -> None:
     try:
         import pyarrow
         import pyarrow.parquet
     except ImportError as error:
         raise ImportError("writing Parquet needs pyarrow; install it with: pip install 'krein[data]'") from error
-    pyarrow.parquet.write_table(pyarrow.table({column: values.tolist()}), path)
+    pyarrow.parquet.write_table(pyarrow.table({column: values.tolist()}), stream)

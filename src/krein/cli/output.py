@@ -1,34 +1,67 @@
 """What commands show: the console, errors and warnings, JSON, a card of numbers, a progress bar."""
 
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["console", "fail", "show_warning", "message_of", "print_json", "report_card", "progress_bar"]
+__all__ = ["console", "drop_output", "fail", "show_warning", "message_of", "print_json", "report_card", "progress_bar"]
 
 
 def console(*, stderr: bool = False) -> "Console":
-    """Where to print; made anew, so that a redirected stream is seen."""
+    """Where to print; made anew, so that a redirected stream is seen.
+
+    Parameters
+    ----------
+    stderr : bool, default=False
+        The error stream instead of the standard output.
+
+    Returns
+    -------
+    rich.console.Console
+    """
     from rich.console import Console
 
     return Console(stderr=stderr, soft_wrap=False, highlight=False)
 
 
 def fail(message: str) -> NoReturn:
-    """One red line on the error stream, and exit code 2."""
+    """One red line on the error stream, and exit code 2.
+
+    Parameters
+    ----------
+    message : str
+    """
     from rich.text import Text
 
     console(stderr=True).print(Text.assemble(("error: ", "bold red"), (message, "red")), soft_wrap=True)
     raise SystemExit(2)
 
 
+def drop_output() -> None:
+    """Send the standard output nowhere from now on: what cannot be written would be tried, and complained of, again at the end."""
+    with suppress(OSError, ValueError):  # a stream that is no file has nothing to be redirected
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        try:
+            os.dup2(nowhere, sys.stdout.fileno())
+        finally:
+            os.close(nowhere)
+
+
 def show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    """One yellow line on the error stream; stands in for `warnings.showwarning`."""
+    """One yellow line on the error stream; stands in for `warnings.showwarning`.
+
+    Parameters
+    ----------
+    message : Warning or str
+    *_, **__
+        Where it came from, which a user need not know.
+    """
     from rich.text import Text
 
     text = " ".join(str(message).split())
@@ -36,7 +69,16 @@ def show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
 
 
 def message_of(error: BaseException) -> str:
-    """An error in one line, for the person at the terminal."""
+    """An error in one line, for the person at the terminal.
+
+    Parameters
+    ----------
+    error : exception
+
+    Returns
+    -------
+    str
+    """
     if isinstance(error, OSError) and error.strerror:
         where = f": {error.filename}" if error.filename else ""
         return f"{error.strerror}{where}"
@@ -46,12 +88,27 @@ def message_of(error: BaseException) -> str:
 
 
 def print_json(value: Any) -> None:
-    """JSON on the standard output, never wrapped or coloured."""
+    """JSON on the standard output, never wrapped or colored.
+
+    Parameters
+    ----------
+    value : object
+        What JSON can hold.
+    """
     sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
 
 
 def report_card(report: dict[str, Any]) -> Any:
-    """Names and values in two columns; what is None is left out."""
+    """Names and values in two columns; what is None is left out.
+
+    Parameters
+    ----------
+    report : dict of str to object
+
+    Returns
+    -------
+    rich.table.Table
+    """
     from rich.markup import escape
     from rich.table import Table
 
@@ -69,7 +126,20 @@ def report_card(report: dict[str, Any]) -> Any:
 
 @contextmanager
 def progress_bar(label: str, *, passes: int, show: bool) -> Iterator[Callable[[float], None]]:
-    """A bar over several passes of a file; calls with a share of one pass move it."""
+    """A bar over several passes of a file.
+
+    Parameters
+    ----------
+    label : str
+    passes : int
+    show : bool
+        Whether to draw it.
+
+    Yields
+    ------
+    callable
+        Called with the share of one pass that is done, it moves the bar.
+    """
     if not show:
         yield lambda share: None
         return

@@ -5,14 +5,15 @@ import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 
+from krein._core.errors import ModelFileError
 from krein.cli.command import command
-from krein.cli.files import check_writable, replace, writer_for
+from krein.cli.files import check_out, write_column, writer_for
 from krein.cli.output import console, progress_bar, report_card
-from krein.files.tables import TableChunks, TableError, open_table
+from krein.files.tables import TableChunks, open_table
 
 if TYPE_CHECKING:
     import typer
@@ -21,7 +22,12 @@ __all__ = ["PredictReport", "add_predict", "predict"]
 
 
 def add_predict(app: "typer.Typer") -> None:
-    """``krein predict``."""
+    """``krein predict``.
+
+    Parameters
+    ----------
+    app : typer.Typer
+    """
     import typer
 
     @command(app, "predict")
@@ -42,7 +48,15 @@ def add_predict(app: "typer.Typer") -> None:
 
 @dataclass(frozen=True)
 class PredictReport:
-    """How many predictions were written, and how good they are if the table has the target too."""
+    """How many predictions were written, and how good they are if the table has the target too.
+
+    Parameters
+    ----------
+    n_rows : int
+    score : float or None
+        None if the table has no target.
+    score_name : {"accuracy", "R2"}
+    """
 
     n_rows: int
     score: float | None
@@ -61,34 +75,62 @@ def predict(
 
     Columns are found by name; more columns than the model needs do no harm, and if the target is among them the
     predictions are scored.
-    """
-    from krein.files.models import load_model, read_header
 
-    write = writer_for(out)
-    check_writable(out)
-    learner = load_model(model)
-    notes = read_header(model)["notes"]
-    if "columns" not in notes:
-        raise TableError(
-            f"{model} was not written by krein train, so it does not say which columns it needs; use krein.load_model"
-        )
+    Parameters
+    ----------
+    model : path
+        Written by `train`.
+    data : path
+        CSV, NPZ or Parquet, with the columns of the training table.
+    out : path
+        Ends in .csv, .npz or .parquet. A file that is there already is replaced only when all is predicted.
+    chunk_rows : int, default=50000
+        Rows read at once.
+    show_progress : bool, default=True
+        Draw a progress bar on the terminal.
+
+    Returns
+    -------
+    PredictReport
+
+    Raises
+    ------
+    TableError, ModelFileError, ValueError
+        With a message for the person at the terminal.
+    """
+    from krein.files.models import read_model
+
+    writer_for(out)
+    check_out(out)
+    learner, notes = read_model(model)
+    columns, target, task = _columns_of(learner, notes, model)
     table = open_table(data)
-    target, task = notes["target"], notes["task"]
     known = target in table.columns
-    kind: Any = "label" if task == "classification" else "number"
+    kind: Literal["label", "number"] = "label" if task == "classification" else "number"
     found, right, n_rows = [], _Score(task), 0
     with progress_bar("predicting", passes=1, show=show_progress) as step:
-        chunks = TableChunks(
-            table, notes["columns"], target if known else None, kind=kind, chunk_rows=chunk_rows, progress=step
-        )
+        chunks = TableChunks(table, columns, target if known else None, kind=kind, chunk_rows=chunk_rows, progress=step)
         for X, *rest in chunks:
             found.append(learner.predict(X))
             n_rows += X.shape[0]
             if rest:
                 right.add(rest[0], found[-1])
-    values = np.concatenate(found)
-    replace(Path(out), lambda part: write(part, target, values))
+    write_column(out, target, np.concatenate(found))
     return PredictReport(n_rows, right.value() if known else None, right.name)
+
+
+def _columns_of(learner: Any, notes: dict[str, Any], path: str | os.PathLike[str]) -> tuple[list[str], str, str]:
+    """Columns, target and task as `train` noted them; notes are only as good as whoever wrote the file."""
+    columns, target, task = (notes.get(name) for name in ("columns", "target", "task"))
+    names = isinstance(columns, list) and all(isinstance(name, str) for name in columns)
+    if not (names and isinstance(target, str) and task in ("classification", "regression")):
+        raise ModelFileError(
+            f"{path} was not written by krein train, so it does not say which columns it needs; use krein.load_model"
+        )
+    assert isinstance(columns, list)
+    if len(columns) != learner.n_features_in_ or (task == "classification") != hasattr(learner, "classes_"):
+        raise ModelFileError(f"the notes in {path} are not those of the model in it; train it again")
+    return columns, target, task
 
 
 class _Score:

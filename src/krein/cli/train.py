@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 
+from krein._core.checks import one_of
+from krein._core.errors import ModelFileError
 from krein.cli.command import command
-from krein.cli.files import check_writable
+from krein.cli.files import check_out
 from krein.cli.output import console, progress_bar, report_card
 from krein.files.tables import TableChunks, open_table
 
@@ -19,11 +21,23 @@ if TYPE_CHECKING:
 
 __all__ = ["TrainReport", "add_train", "train"]
 
+_TASKS = ("auto", "classification", "regression")
+_SCALINGS = ("minmax", "standard", "none")
+# What KreinRidge and KreinRidgeClassifier choose λ by when nothing else is asked of them.
+_CRITERIA = {
+    "classification": "leave-one-out share of wrong classes, plus a hundredth of the relative squared error",
+    "regression": "leave-one-out mean squared error",
+}
 _MANY_LABELS = 100  # distinct whole numbers in the first chunk from which on they are taken for quantities
 
 
 def add_train(app: "typer.Typer") -> None:
-    """``krein train``."""
+    """``krein train``.
+
+    Parameters
+    ----------
+    app : typer.Typer
+    """
     import typer
 
     @command(app, "train")
@@ -35,7 +49,7 @@ def add_train(app: "typer.Typer") -> None:
         task: Annotated[str, typer.Option(help="auto, classification or regression.")] = "auto",
         n_components: Annotated[int, typer.Option("--n-components", "-n", help="Columns of the features.")] = 512,
         regularizer: Annotated[str, typer.Option(help="hilbert, two or krein.")] = "hilbert",
-        lam: Annotated[str, typer.Option(help="Strength of the regulariser, or auto.")] = "auto",
+        lam: Annotated[str, typer.Option(help="Strength of the regularizer, or auto.")] = "auto",
         scaling: Annotated[str, typer.Option(help="minmax, standard or none.")] = "minmax",
         chunk_rows: Annotated[int, typer.Option(help="Rows read at once.")] = 50_000,
         seed: Annotated[int, typer.Option(help="Of the draw.")] = 0,
@@ -46,11 +60,11 @@ def add_train(app: "typer.Typer") -> None:
             target,
             kernel,
             out,
-            task=task,  # type: ignore[arg-type]
+            task=task,
             n_components=n_components,
             regularizer=regularizer,
             lam=_number_or_auto(lam, "lam"),
-            scaling=scaling,  # type: ignore[arg-type]
+            scaling=scaling,
             chunk_rows=chunk_rows,
             seed=seed,
             show_progress=sys.stdout.isatty(),
@@ -67,15 +81,32 @@ def _number_or_auto(text: str, name: str) -> float | str:
 
 @dataclass(frozen=True)
 class TrainReport:
-    """What was trained, in numbers that a command can print; `criterion` is the squared error that chose λ."""
+    """What was trained, in numbers that a command can print.
+
+    Parameters
+    ----------
+    model : str
+        Name of the class.
+    task : {"classification", "regression"}
+    n_rows, n_columns, n_components : int
+    lam : float or pair of float
+        λ, given or chosen.
+    criterion : float or None
+        What chose λ, at the one chosen; None if λ was given.
+    criterion_is : str or None
+        What the criterion is, in words.
+    n_classes : int or None
+        None for regression.
+    """
 
     model: str
     task: str
     n_rows: int
     n_columns: int
     n_components: int
-    lam: Any
+    lam: float | tuple[float, float]
     criterion: float | None
+    criterion_is: str | None
     n_classes: int | None
 
 
@@ -85,11 +116,11 @@ def train(
     kernel: str,
     out: str | os.PathLike[str],
     *,
-    task: Literal["auto", "classification", "regression"] = "auto",
+    task: str = "auto",
     n_components: int = 512,
     regularizer: str = "hilbert",
     lam: float | str = "auto",
-    scaling: Literal["minmax", "standard", "none"] = "minmax",
+    scaling: str = "minmax",
     chunk_rows: int = 50_000,
     seed: int = 0,
     show_progress: bool = True,
@@ -108,16 +139,28 @@ def train(
         The model file. A file that is there already is replaced only by a finished model.
     task : {"auto", "classification", "regression"}, default="auto"
         ``"auto"``: text and at most 100 distinct whole numbers in the first rows are classes.
-    n_components, regularizer, lam, seed
-        As in `krein.KreinRidge` and `krein.SignedFourierFeatures`.
+    n_components : int, default=512
+        Columns of the features.
+    regularizer : {"hilbert", "two", "krein"}, default="hilbert"
+        As in `krein.KreinRidge`.
+    lam : "auto" or float, default="auto"
+        As in `krein.KreinRidge`.
     scaling : {"minmax", "standard", "none"}, default="minmax"
+        How columns are brought to one scale.
     chunk_rows : int, default=50000
+        Rows read at once.
+    seed : int, default=0
+        Of the draw.
     show_progress : bool, default=True
         Draw a progress bar on the terminal.
 
+    Returns
+    -------
+    TrainReport
+
     Raises
     ------
-    TableError, krein.files.models.ModelFileError, ValueError
+    TableError, ModelFileError, ValueError
         With a message for the person at the terminal.
     """
     from krein.estimators.learners.ridge import KreinRidge, KreinRidgeClassifier
@@ -126,7 +169,8 @@ def train(
     from krein.files.models import save_model
     from krein.kernels import parse_kernel
 
-    check_writable(out)
+    one_of(scaling, "scaling", _SCALINGS)
+    check_out(out, ModelFileError)
     table = open_table(data)
     table.check_columns([target])
     columns = [name for name in table.columns if name != target]
@@ -148,18 +192,26 @@ def train(
         n_columns=len(columns),
         n_components=int(model.features_.signature_.shape[0]),
         lam=model.lam_,
-        criterion=None if model.scores_ is None else float(np.min(model.scores_)),
+        criterion=None if model.scores_ is None else _score_chosen(model),
+        criterion_is=None if model.scores_ is None else _CRITERIA[found],
         n_classes=int(model.classes_.size) if found == "classification" else None,
     )
 
 
-def _task_of(chunks: TableChunks, task: str) -> tuple[Any, str]:
+def _score_chosen(model: Any) -> float:
+    """The criterion at the λ that it chose."""
+    candidates = np.asarray(model.lams_).reshape(len(model.scores_), -1)
+    chosen = (candidates == np.ravel(model.lam_)).all(axis=1)
+    return float(model.scores_[np.flatnonzero(chosen)[0]])
+
+
+def _task_of(chunks: TableChunks, task: str) -> tuple[Literal["label", "number"], str]:
+    """What the target column is read as, and the task."""
+    one_of(task, "task", _TASKS)
     if task == "classification":
         return "label", task
     if task == "regression":
         return "number", task
-    if task != "auto":
-        raise ValueError(f"task must be 'auto', 'classification' or 'regression', got {task!r}")
     _, labels = next(iter(chunks))
     text = labels.dtype.kind in "US"
     if text and all(_is_number(label) for label in np.unique(labels)):

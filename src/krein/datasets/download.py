@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import os
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Any, cast
 
 from krein._core.errors import DatasetError
+from krein._core.files import check_target, move_whole
 from krein.datasets.progress import transfer_bar
 from krein.datasets.store import require_pooch
 
 __all__ = ["ResumingDownloader", "download"]
 
-_CHUNK = 1 << 16
-_WORTH_RETRYING = frozenset({408, 425, 429, 500, 502, 503, 504})
+_CHUNK = 1 << 16  # bytes
+_WORTH_RETRYING = frozenset({408, 425, 429, 500, 502, 503, 504})  # answers of a server that is busy or broken for now
 
 
 class _Interrupted(Exception):
@@ -74,12 +75,12 @@ class ResumingDownloader:
                             f"{kept if self._size() else ''}"
                         ) from error
                     time.sleep(self.pause * 2 ** max(failures - 1, 0))
-        os.replace(self.part, output_file)
+        move_whole(self.part, output_file)
 
     def _size(self) -> int:
         return self.part.stat().st_size if self.part.exists() else 0
 
-    def _transfer(self, url: str, update) -> None:
+    def _transfer(self, url: str, update: Callable[[int, int | None], None]) -> None:
         """One request, from the end of the part file to the end of the file."""
         import requests
         import urllib3
@@ -144,14 +145,14 @@ def _root(error: BaseException) -> BaseException:
     return error
 
 
-def _total(response) -> int | None:
+def _total(response: Any) -> int | None:
     """Size of the whole file as the answer's headers tell it."""
     content_range = response.headers.get("Content-Range", "")
     stated = content_range.rpartition("/")[2] if content_range else response.headers.get("Content-Length", "")
     return int(stated) if stated.isdigit() else None
 
 
-def download(url: str, folder: Path, **options) -> tuple[Path, bool]:
+def download(url: str, folder: Path, **options: Any) -> tuple[Path, bool]:
     """Have the file at ``url`` in ``folder``, under the last part of its address; one that is there is not fetched again.
 
     Parameters
@@ -170,7 +171,11 @@ def download(url: str, folder: Path, **options) -> tuple[Path, bool]:
     """
     pooch = require_pooch()
     name = url.rpartition("/")[2]
-    if (folder / name).exists():
+    try:
+        there = check_target(folder / name).exists()
+    except OSError as error:
+        raise DatasetError(f"{folder / name} is in the way of a download: {error.strerror}; remove it") from error
+    if there:
         return folder / name, False
     downloader = ResumingDownloader(folder / f"{name}.part", **options)
     # the checksum is not of this file but of the arrays in it, see krein.datasets.digest

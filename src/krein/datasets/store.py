@@ -8,17 +8,24 @@ import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from krein._core.errors import DatasetError
+from krein._core.files import whole_file
 
 __all__ = ["cache_folder", "locked", "read_npz", "require_pooch", "write_npz"]
 
 
-def require_pooch():
-    """The module ``pooch``, or an error that names the extra it comes with."""
+def require_pooch() -> ModuleType:
+    """The module ``pooch``, or an error that names the extra it comes with.
+
+    Returns
+    -------
+    module
+    """
     try:
         import pooch
     except ImportError as error:
@@ -26,7 +33,8 @@ def require_pooch():
             "downloading a data set needs pooch, which is not installed; run: pip install 'krein[data]' "
             "(or set KREIN_DATA to a folder that has the data set as NAME.npz)"
         ) from error
-    return pooch
+    module: ModuleType = pooch
+    return module
 
 
 def cache_folder() -> Path:
@@ -53,6 +61,14 @@ def cache_folder() -> Path:
 def read_npz(path: Path) -> dict[str, np.ndarray]:
     """All arrays of an ``.npz`` file; never unpickles.
 
+    Parameters
+    ----------
+    path : Path
+
+    Returns
+    -------
+    dict of str to ndarray
+
     Raises
     ------
     ValueError
@@ -76,19 +92,17 @@ def write_npz(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
     """Write arrays to a compressed ``.npz`` file that appears under its name only once it is complete.
 
     Whatever interrupts the writing (a full disk, Ctrl-C) leaves no file behind.
+
+    Parameters
+    ----------
+    path : Path
+        Its folder is made if it is missing.
+    arrays : mapping of str to ndarray
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    plain: dict[str, Any] = dict(arrays)
-    temporary = path.with_name(f".{path.name}-{os.getpid()}.tmp")
-    try:
-        with temporary.open("wb") as file:
-            np.savez_compressed(file, **plain)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    with whole_file(path) as file:
+        plain: dict[str, Any] = dict(arrays)
+        np.savez_compressed(file, **plain)
 
 
 @contextmanager
@@ -97,6 +111,15 @@ def locked(path: Path) -> Iterator[None]:
 
     The operating system drops the lock when its holder dies, so a killed process blocks nobody. Where there are no such
     locks (Windows) two processes may both download; the digest of the result still guards against a mixture.
+
+    Parameters
+    ----------
+    path : Path
+        A file that is made for this purpose.
+
+    Yields
+    ------
+    None
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,179 +1,162 @@
-"""Objects of this library as trees of plain data and named arrays, and back; no object from elsewhere is ever made."""
+"""Objects of this library as trees of plain data and named arrays."""
 
 from __future__ import annotations
 
-import dataclasses
-import importlib
 import math
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator
 
-from krein.kernels import Kernel, parse_kernel
+from krein.files.registry import LABELS, Entry, entry_of
+from krein.files.values import array_dtype, check_field, check_integer
+from krein.kernels import Kernel
 
-__all__ = ["Decoder", "Encoder", "EncodingError"]
+__all__ = ["KIND", "Encoder"]
 
-_TAG = "@"  # a JSON object with this key is not a dictionary but something else
-
-
-class EncodingError(ValueError):
-    """Something that is neither plain data nor an object of this library."""
+KIND = "@"  # a JSON object with this key says what it stands for; there are no others in the tree of a model
 
 
 class Encoder:
-    """Turns a value into what JSON can hold; arrays are collected in `arrays` and referred to by name."""
+    """Turns a value into what JSON can hold; arrays are collected in `arrays` and referred to by name.
 
-    def __init__(self) -> None:
+    What it refuses raises ValueError: whatever was encoded can be decoded again.
+
+    Parameters
+    ----------
+    root : str
+        What to call the whole in errors.
+    """
+
+    def __init__(self, root: str) -> None:
+        self.root = root
         self.arrays: dict[str, np.ndarray] = {}
-        self._seen: dict[int, str] = {}
-        self._alive: list[Any] = []  # ids are unique only among living objects
 
-    def encode(self, value: Any, path: str) -> Any:
-        """The value as a tree; `path` says in errors where it sits."""
-        if value is None or isinstance(value, bool | str):
+    def encode(self, value: Any, path: str = "") -> Any:
+        """The value as a tree.
+
+        Parameters
+        ----------
+        value : object
+        path : str, default=""
+            Where it sits in the whole, such as ``"features_.kernel_"``.
+
+        Returns
+        -------
+        None, bool, int, float, str, list or dict
+        """
+        if value is None or isinstance(value, bool):
             return value
+        if isinstance(value, str):
+            return str(value)  # a label of numpy's own type of strings
         if isinstance(value, np.generic):
-            return {_TAG: "scalar", "array": self._array(np.asarray(value))}
+            return self._scalar(value, path)
         if isinstance(value, int):
-            return value
+            return check_integer(value, self._name(path))
         if isinstance(value, float):
-            return value if math.isfinite(value) else {_TAG: "float", "value": repr(value)}
+            return value if math.isfinite(value) else {KIND: "float", "value": repr(value)}
         if isinstance(value, np.ndarray):
-            return self._encode_array(value, path)
+            return self._objects(value, path) if value.dtype.kind == "O" else self._array(value, path)
         if isinstance(value, tuple | list):
-            items = [self.encode(item, f"{path}[{i}]") for i, item in enumerate(value)]
-            return items if isinstance(value, list) else {_TAG: "tuple", "items": items}
+            items = [self.encode(item, f"{path}.{i}") for i, item in enumerate(value)]
+            return items if isinstance(value, list) else {KIND: "tuple", "items": items}
         if isinstance(value, dict):
-            pairs = [[self.encode(k, path), self.encode(v, f"{path}[{k!r}]")] for k, v in value.items()]
-            return {_TAG: "dict", "items": pairs}
-        if isinstance(value, Kernel) and _reads_back(value):
-            return {_TAG: "kernel", "text": repr(value)}
+            return self._dictionary(value, path)
         if sp.issparse(value):
-            csr: Any = sp.csr_array(value)
-            parts = {name: self._array(getattr(csr, name)) for name in ("data", "indices", "indptr")}
-            return {_TAG: "csr", "shape": list(csr.shape), **parts}
+            return self._csr(value, path)
         if isinstance(value, np.random.RandomState):
-            return {_TAG: "random_state", "state": self.encode(value.get_state(legacy=False), path)}
-        if isinstance(value, np.dtype):
-            return {_TAG: "dtype", "name": value.str}
-        return self._encode_object(value, path)
+            return self._random_state(value, path)
+        entry = entry_of(type(value))
+        if entry is None:
+            raise ValueError(self._refusal(value, path))
+        return self._object(value, entry, path)
 
-    def _encode_object(self, value: Any, path: str) -> Any:
-        kind = type(value)
-        name = f"{kind.__module__}:{kind.__qualname__}"
-        ours = kind.__module__.split(".")[0] == "krein" and "<locals>" not in kind.__qualname__
-        if ours and isinstance(value, BaseEstimator):
-            unsaved = getattr(kind, "_unsaved", ())
-            state = {k: v for k, v in vars(value).items() if k not in unsaved}
-            return {_TAG: "estimator", "class": name, "state": self._encode_state(state, path)}
-        if ours and dataclasses.is_dataclass(value):
-            state = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-            if isinstance(value, Kernel) and any(
-                callable(item) and not isinstance(item, Kernel) for item in state.values()
-            ):
-                raise EncodingError(
-                    f"{path} is {value!r}, a kernel that cannot be stored because it holds a function, and so neither can "
-                    "the model; use a named kernel of krein.kernels"
+    def _object(self, value: Any, entry: Entry, path: str) -> Any:
+        start = f"{path}." if path else ""
+        tree: dict[str, Any] = {KIND: "object", "tag": entry.tag, "arguments": {}}
+        for name, argument in entry.arguments.items():
+            item = getattr(value, name)
+            if not entry.is_estimator:  # whose parameters are checked by fit
+                check_field(item, argument.hint, self._name(start + name), finite=entry.must_be_finite(name, item))
+            tree["arguments"][name] = self.encode(item, start + name)
+        if not entry.is_estimator:
+            return tree
+        tree["learned"] = {}
+        for name, item in vars(value).items():
+            if name in entry.learned:
+                where, finite = self._name(start + name), entry.must_be_finite(name, item)
+                check_field(item, entry.learned[name].hint, where, finite=finite, text=name in LABELS)
+                tree["learned"][name] = self.encode(item, start + name)
+            elif name.endswith("_") and not name.startswith("_"):
+                raise ValueError(
+                    f"{self._name(start + name)} is learned, but {type(value).__name__} is not registered with it; name it in "
+                    "register(…, learned=…)"
                 )
-            return {_TAG: "dataclass", "class": name, "state": self._encode_state(state, path)}
-        if ours and not isinstance(value, type) and not callable(value):
-            return {_TAG: "object", "class": name, "state": self._encode_state(vars(value), path)}
-        raise EncodingError(
-            f"{path} is a {kind.__module__}.{kind.__qualname__}, which cannot be stored: a model file holds arrays, plain "
-            "values and objects of krein, so that reading it runs no foreign code"
+        missing = [name for name, one in entry.learned.items() if one.required and name not in tree["learned"]]
+        if tree["learned"] and missing:
+            raise ValueError(f"{self._name(path)} is fitted but lacks {missing[0]}")
+        return tree
+
+    def _array(self, value: np.ndarray, path: str) -> Any:
+        if array_dtype(value.dtype.newbyteorder("<").str) is None:
+            raise ValueError(f"{self._name(path)} is an array of dtype {value.dtype}, which cannot be stored")
+        name = path.lstrip(".") or "array"
+        self.arrays[name] = value
+        return {KIND: "array", "name": name}
+
+    def _objects(self, value: np.ndarray, path: str) -> Any:
+        if value.ndim != 1:
+            raise ValueError(
+                f"{self._name(path)} is an array of Python objects of shape {value.shape}; only vectors are stored"
+            )
+        return {KIND: "objects", "items": [self.encode(item, f"{path}.{i}") for i, item in enumerate(value)]}
+
+    def _scalar(self, value: np.generic, path: str) -> Any:
+        if value.dtype.kind not in "biuf" or array_dtype(value.dtype.newbyteorder("<").str) is None:
+            raise ValueError(f"{self._name(path)} is a number of dtype {value.dtype}, which cannot be stored")
+        number = self.encode(value.item(), path)
+        return {KIND: "scalar", "dtype": value.dtype.newbyteorder("<").str, "value": number}
+
+    def _dictionary(self, value: dict[Any, Any], path: str) -> Any:
+        if not all(isinstance(key, str) for key in value):
+            raise ValueError(f"{self._name(path)} is a dictionary whose keys are not all text, which cannot be stored")
+        return {
+            KIND: "dict",
+            "items": {key: self.encode(item, f"{path}.{i}") for i, (key, item) in enumerate(value.items())},
+        }
+
+    def _csr(self, value: Any, path: str) -> Any:
+        matrix: Any = sp.csr_array(value)
+        if not matrix.has_canonical_format:
+            matrix = matrix.copy()
+            matrix.sum_duplicates()
+        parts = {part: self._array(getattr(matrix, part), f"{path}.{part}") for part in ("data", "indices", "indptr")}
+        return {KIND: "csr", "shape": [int(n) for n in matrix.shape], **parts}
+
+    def _random_state(self, value: np.random.RandomState, path: str) -> Any:
+        state: Any = value.get_state(legacy=False)
+        if state["bit_generator"] != "MT19937":
+            raise ValueError(f"{self._name(path)} is a random state of {state['bit_generator']}; use a seed")
+        return {
+            KIND: "random-state",
+            "key": self._array(state["state"]["key"], f"{path}.key"),
+            "position": int(state["state"]["pos"]),
+            "has_gauss": int(state["has_gauss"]),
+            "gauss": float(state["gauss"]),
+        }
+
+    def _refusal(self, value: Any, path: str) -> str:
+        kind = type(value)
+        if isinstance(value, Kernel):
+            return (
+                f"{self._name(path)} is {value!r}, a kernel that cannot be stored because it holds a function, and so neither can "
+                "the model; use a named kernel of krein.kernels"
+            )
+        return (
+            f"{self._name(path)} is a {kind.__module__}.{kind.__qualname__}, which cannot be stored: a model file holds "
+            "arrays, plain values and objects of classes registered with krein.files.registry.register, so that reading it "
+            "runs no foreign code"
         )
 
-    def _encode_state(self, state: dict[str, Any], path: str) -> dict[str, Any]:
-        return {name: self.encode(item, f"{path}.{name}") for name, item in state.items()}
-
-    def _encode_array(self, value: np.ndarray, path: str) -> Any:
-        if value.dtype.kind == "O":
-            items = [self.encode(item, f"{path}[{i}]") for i, item in enumerate(value.ravel())]
-            return {_TAG: "objects", "shape": list(value.shape), "items": items}
-        if value.dtype.kind not in "biufcSUmM":
-            raise EncodingError(f"{path} is an array of dtype {value.dtype}, which cannot be stored")
-        return {_TAG: "array", "name": self._array(value), "read_only": not value.flags.writeable}
-
-    def _array(self, value: np.ndarray) -> str:
-        if id(value) not in self._seen:
-            name = f"a{len(self.arrays)}"
-            self.arrays[name] = value
-            self._seen[id(value)] = name
-            self._alive.append(value)
-        return self._seen[id(value)]
-
-
-class Decoder:
-    """Turns a tree made by `Encoder` back into the value; `arrays` are the named arrays."""
-
-    def __init__(self, arrays: dict[str, np.ndarray]) -> None:
-        self.arrays = arrays
-
-    def decode(self, tree: Any) -> Any:
-        """The value a tree stands for."""
-        if isinstance(tree, list):
-            return [self.decode(item) for item in tree]
-        if not isinstance(tree, dict):
-            return tree
-        kind = tree[_TAG]
-        if kind == "array":
-            array = self.arrays[tree["name"]]
-            array.setflags(write=not tree["read_only"])
-            return array
-        if kind == "scalar":
-            return self.arrays[tree["array"]][()]
-        if kind == "float":
-            return float(tree["value"])
-        if kind == "tuple":
-            return tuple(self.decode(item) for item in tree["items"])
-        if kind == "dict":
-            return {self.decode(k): self.decode(v) for k, v in tree["items"]}
-        if kind == "kernel":
-            return parse_kernel(tree["text"])
-        if kind == "csr":
-            parts = tuple(self.arrays[tree[name]] for name in ("data", "indices", "indptr"))
-            return sp.csr_array(parts, shape=tuple(tree["shape"]))
-        if kind == "random_state":
-            state = np.random.RandomState(0)
-            state.set_state(self.decode(tree["state"]))
-            return state
-        if kind == "dtype":
-            return np.dtype(tree["name"])
-        if kind == "objects":
-            array = np.empty(tree["shape"], dtype=object)
-            array.reshape(-1)[:] = [self.decode(item) for item in tree["items"]]
-            return array
-        if kind in ("estimator", "dataclass", "object"):
-            return self._decode_object(kind, tree)
-        raise EncodingError(f"unknown kind of value {kind!r}")
-
-    def _decode_object(self, kind: str, tree: dict[str, Any]) -> Any:
-        cls: Any = _own_class(tree["class"])
-        if kind == "estimator" and not issubclass(cls, BaseEstimator):
-            raise EncodingError(f"{tree['class']} is not an estimator")
-        if kind == "dataclass" and not dataclasses.is_dataclass(cls):
-            raise EncodingError(f"{tree['class']} is not a dataclass")
-        value = cls.__new__(cls)
-        for name, item in tree["state"].items():
-            object.__setattr__(value, name, self.decode(item))  # frozen classes refuse the ordinary way
-        return value
-
-
-def _reads_back(kernel: Kernel) -> bool:
-    try:
-        return parse_kernel(repr(kernel)) == kernel
-    except (ValueError, TypeError):
-        return False
-
-
-def _own_class(name: str) -> type:
-    """A class of this library by its path; nothing outside the package is imported."""
-    module, _, qualname = name.partition(":")
-    if module.split(".")[0] != "krein" or not qualname.isidentifier():
-        raise EncodingError(f"{name} is not a class of krein")
-    found = getattr(importlib.import_module(module), qualname)
-    if not isinstance(found, type) or found.__module__ != module:
-        raise EncodingError(f"{name} is not a class of krein")
-    return found
+    def _name(self, path: str) -> str:
+        return f"{self.root}.{path.lstrip('.')}" if path else self.root

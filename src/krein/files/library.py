@@ -1,0 +1,76 @@
+"""The classes of the rooms below this one that may appear in model files, and their tags.
+
+A tag is part of the file format: it never changes, whatever becomes of the class. So are the names of constructor arguments.
+"""
+
+from __future__ import annotations
+
+from krein.features import FeatureMap, HeadBasis
+from krein.features.region import Region
+from krein.files.registry import register
+from krein.kernels import (
+    NTK,
+    ArcCosine,
+    Cauchy,
+    DeltaGaussian,
+    Gaussian,
+    GeodesicGaussian,
+    Laplacian,
+    Log,
+    Matern,
+    Multiquadric,
+    Sigmoid,
+    SphericalPolynomial,
+    Sum,
+    ThinPlate,
+)
+from krein.measures import Atoms, Head, Mixture, SignedMeasure
+from krein.sampling import (
+    Frequencies,
+    Hadamard,
+    Importance,
+    Leverage,
+    MonteCarlo,
+    Orthogonal,
+    QuasiMonteCarlo,
+    Rejection,
+    Structure,
+)
+
+__all__ = ["TAGS"]
+
+TAGS: dict[str, type] = {
+    "kernel.gaussian": Gaussian,
+    "kernel.laplacian": Laplacian,
+    "kernel.matern": Matern,
+    "kernel.cauchy": Cauchy,
+    "kernel.delta-gaussian": DeltaGaussian,
+    "kernel.spherical-polynomial": SphericalPolynomial,
+    "kernel.arc-cosine": ArcCosine,
+    "kernel.ntk": NTK,
+    "kernel.sigmoid": Sigmoid,
+    "kernel.geodesic-gaussian": GeodesicGaussian,
+    "kernel.multiquadric": Multiquadric,
+    "kernel.log": Log,
+    "kernel.thin-plate": ThinPlate,
+    "kernel.sum": Sum,
+    "sampler.monte-carlo": MonteCarlo,
+    "sampler.rejection": Rejection,
+    "sampler.importance": Importance,
+    "sampler.orthogonal": Orthogonal,
+    "sampler.hadamard": Hadamard,
+    "sampler.quasi-monte-carlo": QuasiMonteCarlo,
+    "sampler.leverage": Leverage,
+    "atoms": Atoms,
+    "mixture": Mixture,
+    "head": Head,
+    "signed-measure": SignedMeasure,
+    "frequencies": Frequencies,
+    "fast-frequencies": Structure,
+    "region": Region,
+    "head-basis": HeadBasis,
+    "feature-map": FeatureMap,
+}
+
+for _tag, _class in TAGS.items():
+    register(_tag)(_class)

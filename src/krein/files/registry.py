@@ -1,0 +1,222 @@
+"""The one list of classes that may appear in a model file, each under a tag that outlives its place in the source."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import inspect
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeVar, get_type_hints
+
+from krein.files.annotations import fits
+from krein.files.savable import SavableMixin
+
+__all__ = ["LABELS", "Argument", "Entry", "entry_for", "entry_of", "register"]
+
+Class = TypeVar("Class", bound=type)
+
+_TAG = re.compile(r"[a-z0-9]+([.-][a-z0-9]+)*")
+# Where rooms above this one register classes of their own; imported when a class or a tag is looked for and not known yet.
+_TABLES_ABOVE = ("krein.estimators.model_tags", "krein.baselines.model_tags")
+LABELS = ("classes_", "feature_names_in_")  # learned attributes that may hold text, by the conventions of scikit-learn
+# What scikit-learn itself keeps on a fitted estimator: name, annotation, whether every fitted estimator has it.
+_COMMON: tuple[tuple[str, Any, bool], ...] = (
+    ("n_features_in_", int, True),
+    ("feature_names_in_", Any, False),
+    ("_n_features_out", int, False),
+    ("_sklearn_output_config", dict[str, str], False),
+)
+
+
+@dataclass(frozen=True)
+class Argument:
+    """An argument of a constructor, or a learned attribute.
+
+    Parameters
+    ----------
+    hint : annotation
+        What its value is; Any where the class says nothing.
+    required : bool
+        Whether a file must have it. What has a default was added later, and files from before do without.
+    """
+
+    hint: Any
+    required: bool
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A class that may appear in a model file.
+
+    Parameters
+    ----------
+    tag : str
+    cls : type
+    learned_names : tuple of str
+        Learned attributes that are stored.
+    unbounded : tuple of str
+        Fields and learned attributes whose numbers need not be finite.
+    """
+
+    tag: str
+    cls: type
+    learned_names: tuple[str, ...] = ()
+    unbounded: tuple[str, ...] = ()
+
+    @property
+    def is_estimator(self) -> bool:
+        """Whether instances have learned attributes beside the arguments of their constructor."""
+        return issubclass(self.cls, SavableMixin)
+
+    def must_be_finite(self, name: str, value: Any) -> bool:
+        """Whether the numbers of an argument or a learned attribute must be finite.
+
+        Single numbers given to a constructor are its own affair: a radius may well be infinite.
+
+        Parameters
+        ----------
+        name : str
+        value : object
+
+        Returns
+        -------
+        bool
+        """
+        return name not in self.unbounded and (self.is_estimator or not isinstance(value, float))
+
+    @cached_property
+    def arguments(self) -> dict[str, Argument]:
+        """What the constructor takes: the fields of a dataclass, the parameters of any other class."""
+        if dataclasses.is_dataclass(self.cls):
+            hints = get_type_hints(self.cls, include_extras=True)
+            missing = dataclasses.MISSING
+            return {
+                field.name: Argument(hints[field.name], field.default is missing and field.default_factory is missing)
+                for field in dataclasses.fields(self.cls)
+                if field.init
+            }
+        # the parameters of an estimator are checked by its fit, as scikit-learn will have it
+        hints = {} if self.is_estimator else get_type_hints(self.cls.__init__)  # type: ignore[misc]
+        return {
+            name: Argument(hints.get(name, Any), parameter.default is inspect.Parameter.empty)
+            for name, parameter in inspect.signature(self.cls).parameters.items()
+        }
+
+    @cached_property
+    def learned(self) -> dict[str, Argument]:
+        """Learned attributes of a fitted estimator; one that may be None may be missing."""
+        if not self.is_estimator:
+            return {}
+        hints = get_type_hints(self.cls, include_extras=True)
+        found = {name: Argument(hint, required) for name, hint, required in _COMMON}
+        for name in self.learned_names:
+            hint = hints.get(name, Any)
+            found[name] = Argument(hint, not _admits_none(hint))
+        return found
+
+    @property
+    def may_be_none(self) -> tuple[str, ...]:
+        """Learned attributes that are None where a file says nothing of them."""
+        return tuple(name for name, one in self.learned.items() if _admits_none(one.hint))
+
+
+_by_tag: dict[str, Entry] = {}
+_by_class: dict[type, Entry] = {}
+
+
+def register(tag: str, *, learned: Sequence[str] = (), unbounded: Sequence[str] = ()) -> Callable[[Class], Class]:
+    """Let instances of a class be part of model files, under a tag that stays when the class is renamed or moved.
+
+    The class is a dataclass, an estimator with `SavableMixin`, or any class whose constructor stores its arguments under their own
+    names. It is rebuilt by calling it, so that its constructor can refuse what does not fit.
+
+    Parameters
+    ----------
+    tag : str
+        Lower-case words joined by hyphens or dots; other packages put their name first, as in ``"mylab.string-kernel"``.
+    learned : sequence of str, default=()
+        What a fitted estimator has beside its parameters and what scikit-learn itself keeps (``n_features_in_`` and the like).
+        Where the class annotates them, values of another type are refused; one annotated as possibly None may be missing.
+    unbounded : sequence of str, default=()
+        Fields or learned attributes whose numbers may be infinite or NaN; all others are refused if they are.
+
+    Returns
+    -------
+    callable
+        A decorator that returns the class as it is.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> from krein.files.registry import entry_for, register
+    >>> @register("example.point")
+    ... @dataclass(frozen=True)
+    ... class Point:
+    ...     x: float = 0.0
+    >>> entry_for("example.point").cls.__name__
+    'Point'
+    """
+    if not _TAG.fullmatch(tag):
+        raise ValueError(f"a tag is lower-case words joined by hyphens or dots, got {tag!r}")
+
+    def enter(cls: Class) -> Class:
+        known = _by_tag.get(tag)
+        if known is not None and _name(known.cls) != _name(cls):
+            raise ValueError(f"the tag {tag!r} belongs to {_name(known.cls)} already and cannot name {_name(cls)}")
+        if cls in _by_class and _by_class[cls].tag != tag:
+            raise ValueError(f"{_name(cls)} has the tag {_by_class[cls].tag!r} already; a class has one")
+        entry = Entry(tag, cls, tuple(learned), tuple(unbounded))
+        _by_tag[tag] = _by_class[cls] = entry
+        return cls
+
+    return enter
+
+
+def entry_of(kind: type) -> Entry | None:
+    """The entry of a class.
+
+    Parameters
+    ----------
+    kind : type
+
+    Returns
+    -------
+    Entry or None
+        None if it is not registered; a subclass is not what its base is.
+    """
+    if kind not in _by_class:
+        _import_tables()
+    return _by_class.get(kind)
+
+
+def entry_for(tag: str) -> Entry | None:
+    """The entry under a tag.
+
+    Parameters
+    ----------
+    tag : str
+
+    Returns
+    -------
+    Entry or None
+        None if no class of this version has the tag.
+    """
+    if tag not in _by_tag:
+        _import_tables()
+    return _by_tag.get(tag)
+
+
+def _import_tables() -> None:
+    for table in _TABLES_ABOVE:
+        importlib.import_module(table)
+
+
+def _admits_none(hint: Any) -> bool:
+    return hint is not Any and fits(None, hint)
+
+
+def _name(cls: type) -> str:
+    return f"{cls.__module__}.{cls.__qualname__}"

@@ -1,0 +1,37 @@
+"""What an estimator needs in order to be written to a file and to be read back."""
+
+from __future__ import annotations
+
+import os
+
+__all__ = ["SavableMixin"]
+
+
+class SavableMixin:
+    """Gives an estimator ``save``, and a place to say when what was read from a file cannot be a fitted model.
+
+    A class that is to be saved is registered under a tag with the names of its learned attributes
+    (`krein.files.registry.register`); these and its parameters are what a file holds.
+    """
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a file that `krein.load_model` reads.
+
+        The file is a zip archive of ``.npy`` arrays and a JSON header, without pickles. It is written beside its final
+        place and renamed, so that a failure leaves a previous file as it was.
+
+        Parameters
+        ----------
+        path : str or path
+
+        Raises
+        ------
+        ModelFileError
+            If the model holds something that no file should, or if the path cannot be written.
+        """
+        from krein.files.models import save_model  # late: models are made of savable classes
+
+        save_model(self, path)
+
+    def _check_loaded(self) -> None:
+        """Raise ValueError if learned attributes read from a file do not fit each other; called after all are set."""

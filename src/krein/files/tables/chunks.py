@@ -1,0 +1,156 @@
+"""A table as chunks of features and targets, each value checked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+import numpy as np
+
+from krein._core.checks import positive_integer
+from krein._core.errors import TableError
+from krein.files.tables.table import Column, Progress, Table
+
+__all__ = ["TableChunks"]
+
+_INTEGER = re.compile(r"\s*[+-]?[0-9]+\s*")
+_SAFE_DIGITS = 18  # a whole number of so many digits fits into 64 bits
+_INT64 = np.iinfo(np.int64)
+
+
+class TableChunks:
+    """A table as chunks ``(X, y)`` that can be passed over again and again, as `KreinRidge.fit_chunks` wants them.
+
+    Parameters
+    ----------
+    table : Table
+    columns : sequence of str
+        Columns of X, in this order; all must hold numbers.
+    target : str or None
+        Column of y; None for chunks ``(X,)``.
+    kind : {"number", "label"}, default="number"
+        What the target is. Labels that are all whole numbers in the first chunk are integers, else text.
+    chunk_rows : int, default=50000
+        Most rows of a chunk.
+    progress : callable, default=None
+        Called with the share of the file that has been read.
+
+    Raises
+    ------
+    TableError
+        For columns that are missing, when it is made; for values that are not numbers or labels, when they are reached.
+    """
+
+    def __init__(
+        self,
+        table: Table,
+        columns: Sequence[str],
+        target: str | None = None,
+        *,
+        kind: Literal["number", "label"] = "number",
+        chunk_rows: int = 50_000,
+        progress: Progress | None = None,
+    ) -> None:
+        table.check_columns([*columns, *([target] if target is not None else [])])
+        if not columns:
+            raise TableError(f"{table.path} has no columns to learn from besides the target")
+        if "" in columns:
+            raise TableError(
+                f"column {columns.index('') + 1} of {table.path} has no name, as the row numbers have that some programs write; "
+                "name it or leave it out"
+            )
+        self.table, self.columns, self.target, self.kind = table, tuple(columns), target, kind
+        self.chunk_rows = positive_integer(chunk_rows, "chunk_rows")
+        self.progress = progress if progress is not None else lambda share: None
+
+    def __iter__(self) -> Iterator[tuple[np.ndarray, ...]]:
+        names = [*self.columns, *([self.target] if self.target is not None else [])]
+        text = [self.target] if self.target is not None and self.kind == "label" else []
+        start, integers = 0, None
+        for chunk in self.table.read(names, text, self.chunk_rows, self.progress):
+            # one matrix at a time: columns may come as views of a matrix that is about to go
+            X = [self._numbers(chunk[name], name, start) for name in self.columns]
+            rows = np.stack(X, axis=1)
+            if not rows.shape[0]:
+                continue
+            if self.target is None:
+                yield (rows,)
+            elif self.kind == "number":
+                yield rows, self._numbers(chunk[self.target], self.target, start).astype(np.float64)
+            else:
+                labels, integers = self._labels(chunk[self.target], start, integers)
+                yield rows, labels
+            start += rows.shape[0]
+        if not start:
+            raise TableError(f"{self.table.path} has no rows")
+
+    def _numbers(self, column: Column, name: str, start: int) -> np.ndarray:
+        values = np.asarray(column)
+        if values.dtype.kind not in "biuf" or values.dtype.itemsize > 8:
+            values = self._parse(column, name, start)
+        values = values if values.dtype in (np.float32, np.float64) else values.astype(np.float64)
+        bad = ~np.isfinite(values)
+        if bad.any():
+            i = int(np.flatnonzero(bad)[0])
+            what = "is empty" if np.isnan(values[i]) else f"is {values[i]}"
+            raise TableError(f"{self._place(name, start + i)} {what}, not a finite number; fill it in or drop the row")
+        return values
+
+    def _parse(self, column: Column, name: str, start: int) -> np.ndarray:
+        parsed = np.empty(len(column))
+        for i, value in enumerate(column):
+            try:
+                parsed[i] = np.nan if value is None or value != value else float(value)
+            except (TypeError, ValueError, OverflowError):
+                raise TableError(
+                    f"{self._place(name, start + i)} is {value!r}, not a number; leave the column out or turn it into "
+                    "numbers first"
+                ) from None
+        return parsed
+
+    def _labels(self, column: Column, start: int, integers: bool | None) -> tuple[np.ndarray, bool]:
+        values = np.asarray(column)
+        if values.dtype.kind in "biu":
+            return values, True
+        missing = np.array([v is None or v != v or v == "" for v in values], dtype=bool)
+        if missing.any():
+            where = self._place(self.target or "", start + int(np.flatnonzero(missing)[0]))
+            raise TableError(f"{where} is empty, and a missing label is no class; fill it in or drop the row")
+        if values.dtype.kind == "f":
+            return values, False
+        text = values.astype(str)
+        if integers is None:
+            integers = all(_is_integer(label) for label in np.unique(text))
+        if not integers:
+            return text, False
+        for i, label in enumerate(text):
+            if not _is_integer(label):
+                raise TableError(
+                    f"{self._place(self.target or '', start + i)} is {str(label)!r}, while all labels before are whole numbers; "
+                    "correct it, or write all labels as text"
+                )
+            if len(label) > _SAFE_DIGITS and _beyond_64_bits(label):
+                raise TableError(
+                    f"{self._place(self.target or '', start + i)} is {_shortened(label)}, a whole number beyond 64 bits; put a "
+                    "letter before such labels, or ask for regression if they are quantities"
+                )
+        return text.astype(np.int64), True
+
+    def _place(self, name: str, row: int) -> str:
+        return f"{self.table.path}, row {row + 1}, column {name!r}"
+
+
+def _is_integer(label: str) -> bool:
+    return _INTEGER.fullmatch(label) is not None
+
+
+def _beyond_64_bits(label: str) -> bool:
+    digits = label.strip().lstrip("+-").lstrip("0")
+    if len(digits) > _SAFE_DIGITS + 1:  # Python itself refuses to read numbers of some thousand digits
+        return True
+    return int(digits or 0) > (_INT64.max if "-" not in label else -int(_INT64.min))
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= 40 else f"{text[:20]}…{text[-10:]}"

@@ -1,0 +1,205 @@
+"""Which arrays, numbers and sparse matrices may stand in a model file, checked alike when it is written and when it is read."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from krein.files.annotations import describe, fits
+
+__all__ = ["array_dtype", "check_array", "check_field", "check_integer", "csr_from", "random_state_from", "scalar_from"]
+
+# Numbers and text of a fixed size in memory: no Python objects, no records, nothing whose width depends on the machine.
+_NUMBER_DTYPES = {
+    np.dtype(name).newbyteorder("<").str: np.dtype(name)
+    for name in (
+        *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+        *("float16", "float32", "float64", "complex64", "complex128"),
+    )
+}
+_TEXT_DTYPE = re.compile(r"<U([1-9][0-9]{0,8})")
+_LAST_CHARACTER = 0x10FFFF  # of Unicode
+_INTEGERS = 2**63  # whole numbers are smaller in size than this
+_TWISTER_WORDS = 624  # of the state of a Mersenne twister
+
+
+def array_dtype(name: str) -> np.dtype | None:
+    """The dtype, in the byte order of this machine, that is called so in a file.
+
+    Parameters
+    ----------
+    name : str
+        As in an ``.npy`` header, such as ``"<f8"``; files are little-endian.
+
+    Returns
+    -------
+    dtype or None
+        None for a dtype that no model file has.
+
+    Examples
+    --------
+    >>> array_dtype("<f8"), array_dtype("<U3").itemsize, array_dtype("|O"), array_dtype("<f16")
+    (dtype('float64'), 12, None, None)
+    """
+    text = _TEXT_DTYPE.fullmatch(name)
+    return np.dtype((np.str_, int(text.group(1)))) if text else _NUMBER_DTYPES.get(name)
+
+
+def check_array(array: np.ndarray, path: str) -> None:
+    """An error if bytes of an array are no value of its type: compiled code may rely on it.
+
+    Parameters
+    ----------
+    array : ndarray
+    path : str
+        Where it sits, for the error.
+    """
+    flat = array.reshape(-1, order="A")
+    if array.dtype.kind == "b" and flat.size and flat.view(np.uint8).max() > 1:
+        raise ValueError(f"{path} has bytes that are neither true nor false")
+    if array.dtype.kind == "U" and flat.size and flat.view(np.uint32).max() > _LAST_CHARACTER:
+        raise ValueError(f"{path} has bytes that are no characters")
+
+
+def check_field(value: Any, hint: Any, path: str, *, finite: bool, text: bool = False) -> None:
+    """An error if a value is not what its field is annotated as, or its arrays are not what arithmetic can be done with.
+
+    Arrays, also those in tuples and lists, hold real numbers that compiled code knows; complex ones where the annotation leaves
+    it open.
+
+    Parameters
+    ----------
+    value : object
+    hint : annotation
+    path : str
+    finite : bool
+        Whether numbers must be finite.
+    text : bool, default=False
+        Whether it may hold labels instead.
+    """
+    if not fits(value, hint):
+        raise ValueError(f"{path} must be {describe(hint)}, got {_kind(value)}")
+    for numbers in _numbers(value):
+        array = np.asarray(numbers)
+        if text and array.dtype.kind in "UO":
+            continue
+        if array.dtype.kind not in ("biufc" if hint is Any else "biuf") or array.dtype == np.float16:
+            raise ValueError(f"{path} must hold numbers, got {_kind(array)}")
+        if finite and not np.isfinite(array).all():
+            raise ValueError(f"{path} contains NaN or infinity, so no model could predict with it")
+
+
+def _numbers(value: Any) -> Iterator[Any]:
+    """Arrays and floats in a value, also those in tuples and lists."""
+    if isinstance(value, tuple | list):
+        for item in value:
+            yield from _numbers(item)
+    elif sp.issparse(value):
+        yield value.data
+    elif isinstance(value, float | np.ndarray | np.inexact):
+        yield value
+
+
+def check_integer(value: int, path: str) -> int:
+    """A whole number that fits into 64 bits.
+
+    Parameters
+    ----------
+    value : int
+    path : str
+
+    Returns
+    -------
+    int
+    """
+    if not -_INTEGERS <= value < _INTEGERS:
+        raise ValueError(f"{path} is a whole number beyond 64 bits")
+    return value
+
+
+def csr_from(data: Any, indices: Any, indptr: Any, shape: Any, path: str) -> sp.csr_array:
+    """A sparse matrix whose structure has been checked in full: indices in range and in order, none given twice.
+
+    Parameters
+    ----------
+    data, indices, indptr : ndarray
+    shape : sequence of two int
+    path : str
+
+    Returns
+    -------
+    csr_array
+    """
+    for name, part, kinds in (("data", data, "biufc"), ("indices", indices, "i"), ("indptr", indptr, "i")):
+        if not isinstance(part, np.ndarray) or part.ndim != 1 or part.dtype.kind not in kinds:
+            raise ValueError(f"the {name} of the sparse matrix {path} must be a vector of numbers, got {_kind(part)}")
+    if not fits(shape, list[int]) or len(shape) != 2 or min(shape) < 0:
+        raise ValueError(f"the shape of the sparse matrix {path} must be two whole numbers")
+    if indices.dtype != indptr.dtype or indices.dtype not in (np.int32, np.int64) or indices.shape != data.shape:
+        raise ValueError(f"the parts of the sparse matrix {path} do not fit each other")
+    matrix = sp.csr_array((data, indices, indptr), shape=tuple(shape))
+    matrix.check_format(full_check=True)
+    if int(matrix.indptr[-1]) != data.size or not matrix.has_canonical_format:
+        raise ValueError(f"the entries of the sparse matrix {path} must be sorted, each given once")
+    return matrix
+
+
+def random_state_from(key: Any, position: Any, has_gauss: Any, gauss: Any, path: str) -> np.random.RandomState:
+    """A Mersenne twister in a given state; numpy itself would take a position outside the state.
+
+    Parameters
+    ----------
+    key : ndarray of shape (624,), uint32
+    position, has_gauss : int
+    gauss : float
+    path : str
+
+    Returns
+    -------
+    RandomState
+    """
+    words = isinstance(key, np.ndarray) and key.dtype == np.uint32 and key.shape == (_TWISTER_WORDS,)
+    if not words or not fits(position, int) or not 0 <= position <= _TWISTER_WORDS:
+        raise ValueError(f"{path} is no state of a Mersenne twister")
+    if has_gauss not in (0, 1) or not fits(gauss, float) or not math.isfinite(gauss):
+        raise ValueError(f"{path} is no state of a Mersenne twister")
+    state = np.random.RandomState(0)
+    state.set_state(("MT19937", key, int(position), int(has_gauss), float(gauss)))
+    return state
+
+
+def scalar_from(dtype: Any, value: Any, path: str) -> np.generic:
+    """A numpy number of a given type.
+
+    Parameters
+    ----------
+    dtype : str
+        As `array_dtype` takes it.
+    value : bool, int or float
+    path : str
+
+    Returns
+    -------
+    numpy scalar
+    """
+    known = _NUMBER_DTYPES.get(dtype) if isinstance(dtype, str) else None
+    python = {"b": bool, "i": int, "u": int, "f": float}.get(known.kind if known is not None else "")
+    if known is None or python is None or not fits(value, python):
+        raise ValueError(f"{path} is no number of a known type")
+    with np.errstate(over="ignore"):
+        number = np.asarray(value).astype(known)
+    if number != value and value == value:
+        raise ValueError(f"{path} is {value}, which is no {known}")
+    scalar: np.generic = known.type(number)
+    return scalar
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        return f"an array of shape {value.shape} and dtype {value.dtype}"
+    return "None" if value is None else f"a value of type {type(value).__name__}"

@@ -1,0 +1,345 @@
+"""Files made to do harm, with checksums that are right: each is refused, or is a model that predicts finite values.
+
+Mutations are seeded and judged in processes of their own, so that a crash is a failed test and not a dead run. The seeds of a
+longer campaign are set from outside: ``KREIN_HOSTILE_SEEDS=1000:1500 pytest tests/files/test_hostile_models.py``.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import struct
+import subprocess
+import sys
+import tracemalloc
+import warnings
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from archives import HEADER, array, npy, pack, unpack
+from mutations import mutate
+
+import krein
+from krein.files.models import ModelFileError, load_model
+from krein.files.values import csr_from
+from krein.kernels import NTK, DeltaGaussian, Gaussian
+
+HERE = Path(__file__).parent
+RNG = np.random.default_rng(0)
+X = RNG.uniform(0.05, 1.0, size=(120, 4))
+Y = np.cos(5 * X[:, 0]) + X[:, 1]
+LABELS = np.array(["red", "green", "ultramarine"])[np.digitize(Y, [0.3, 0.9])]
+
+
+def fourier(kernel=None, **options):
+    return krein.SignedFourierFeatures(kernel=kernel, n_components=32, random_state=0, **options)
+
+
+def nystroem(**options):
+    return krein.KreinNystroem(n_components=12, random_state=0, **options)
+
+
+MODELS = {
+    "ridge": lambda: krein.KreinRidge(fourier(DeltaGaussian(0.5, 2.0))).fit(X, Y),
+    "ridge on the sphere": lambda: krein.KreinRidge(fourier(NTK()), lam=0.1).fit(X, Y),
+    "ridge, projected": lambda: krein.KreinRidge(fourier(weights="projected"), lam=0.1).fit(X, np.c_[Y, -Y]),
+    "ridge, fast transform": lambda: krein.KreinRidge(fourier(Gaussian(0.7), sampler="hadamard"), lam=0.1).fit(X, Y),
+    "classifier, scaled": lambda: krein.KreinRidgeClassifier(krein.ScaledFeatures(fourier()), lam=0.1).fit(X, LABELS),
+    "classifier, nystroem": lambda: krein.KreinRidgeClassifier(nystroem(), lam=0.1).fit(X, LABELS),
+    "svc": lambda: krein.KreinSVC(nystroem(kernel=NTK())).fit(X, LABELS),
+    "pca": lambda: krein.KreinPCA(3, features=fourier()).fit(X),
+    "exact ridge": lambda: krein.ExactKreinRidge(DeltaGaussian(), lam=0.1).fit(X[:30], Y[:30]),
+    "exact svc": lambda: krein.ExactKreinSVC(DeltaGaussian()).fit(X[:30], LABELS[:30]),
+    "random state": lambda: krein.KreinRidge(fourier(), lam=0.1, random_state=np.random.RandomState(3)).fit(X, Y),
+    "sparse": lambda: krein.KreinRidge(nystroem(), lam=0.1).fit(_sparse(), Y),
+    "tensor sketch": lambda: krein.baselines.TensorSketch(n_components=16, random_state=0).fit(X),
+    "arc-cosine features": lambda: krein.baselines.ArcCosineFeatures(n_components=24, random_state=0).fit(X),
+    "random Maclaurin": lambda: krein.baselines.RandomMaclaurin(n_components=24, random_state=0).fit(X),
+    "products": lambda: krein.baselines.TensorizedRandomProjection(n_components=16, random_state=0).fit(X),
+    "two mixtures": lambda: krein.baselines.DoubleGaussianMixture(n_components=16, random_state=0).fit(X),
+}
+
+
+def _sparse():
+    import scipy.sparse as sp
+
+    return sp.csr_array(np.where(X > 0.4, X, 0.0))
+
+
+def _seeds() -> range:
+    first, _, last = os.environ.get("KREIN_HOSTILE_SEEDS", "0:40").partition(":")
+    return range(int(first), int(last))
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_mutated_files(name, tmp_path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        MODELS[name]().save(tmp_path / "source")
+    np.save(tmp_path / "rows.npy", X[:20])
+    done = {f"{seed:06d}.krein": mutate(tmp_path / "source", tmp_path / f"{seed:06d}.krein", seed) for seed in _seeds()}
+    judged = subprocess.run(
+        [sys.executable, str(HERE / "judge_models.py"), str(tmp_path)], capture_output=True, text=True, check=False
+    )
+    wrong, seen = [], 0
+    for line in judged.stdout.splitlines():
+        file, _, rest = line.partition("\t")
+        verdict, _, reason = rest.partition("\t")
+        seen += 1
+        if verdict not in ("refused", "predicts", "declines"):
+            words = ast.literal_eval(reason) if reason else f"the process died with code {judged.returncode}"
+            wrong.append(f"seed {file.removesuffix('.krein')}, {done[file]}: {words}")
+    assert not wrong, "\n".join(wrong)
+    assert seen == len(done), judged.stderr
+
+
+@pytest.fixture
+def path(tmp_path):
+    path = tmp_path / "model.krein"
+    krein.ExactKreinRidge(DeltaGaussian(), lam=0.1).fit(X[:30], Y[:30]).save(path)
+    return path
+
+
+def refused(path, message):
+    """That a file is refused, and at how many bytes of memory."""
+    tracemalloc.start()
+    try:
+        with pytest.raises(ModelFileError, match=message):
+            load_model(path)
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+SMALL = 2**24  # bytes of memory that refusing a small file may take
+
+
+class TestMemory:
+    """Nothing is believed before it is compared with the size of the file."""
+
+    def test_compressed_members(self, path):
+        header, members = unpack(path)
+        pack(path, header, {**members, "dual_coef_.npy": npy(np.zeros(2**25))}, compression=zipfile.ZIP_DEFLATED)
+        assert path.stat().st_size < 2**20
+        assert refused(path, "is compressed, and models are not") < SMALL
+
+    @pytest.mark.parametrize("shape", [b"(1000000000000,)", b"(30, 1000000000)", b"(999999999999999999, 99)"])
+    def test_shapes_that_are_not_those_of_the_bytes(self, path, shape):
+        header, members = unpack(path)
+        data = members["dual_coef_.npy"].replace(b"(30,), }".ljust(len(shape) + 3), shape + b", }")
+        assert data != members["dual_coef_.npy"]
+        pack(path, header, {**members, "dual_coef_.npy": data})
+        assert refused(path, "which are no array of shape") < SMALL
+
+    def test_a_directory_that_lies(self, path):
+        data = bytearray(path.read_bytes())
+        at = data.rindex(b"PK\x01\x02", 0, data.index(b"PK\x05\x06"))
+        for size in (20, 24):  # of the last member, packed and unpacked
+            data[at + size : at + size + 4] = struct.pack("<I", 2**31)
+        path.write_bytes(bytes(data))
+        assert refused(path, "claim to be larger than the file") < SMALL
+
+    def test_members_that_share_their_bytes(self, path):
+        """One member's bytes under many names: each is small, all together are not."""
+        header, members = unpack(path)
+        pack(path, header, {**members, "dual_coef_.npy": npy(np.zeros(2**16))})
+        data = path.read_bytes()
+        end = data.index(b"PK\x05\x06")
+        start = data.index(b"PK\x01\x02")
+        directory, tail = data[start:end], bytearray(data[end:])
+        entries = [b"PK\x01\x02" + part for part in directory.split(b"PK\x01\x02")[1:]]
+        big = next(entry for entry in entries if b"dual_coef_" in entry)
+        copies = [big.replace(b"dual_coef_", b"dual_c%04d" % i) for i in range(2000)]
+        everything = b"".join([*entries, *copies])
+        struct.pack_into("<HHI", tail, 8, len(entries) + 2000, len(entries) + 2000, len(everything))
+        path.write_bytes(data[:start] + everything + bytes(tail))
+        assert refused(path, "damaged") < SMALL
+
+    def test_a_large_directory(self, path):
+        header, members = unpack(path)
+        pack(path, header, {**members, **{f"a{i}.npy": b"" for i in range(20_000)}})
+        assert refused(path, "its directory takes") < SMALL
+
+    def test_a_large_header(self, path):
+        header, members = unpack(path)
+        header["notes"] = {"text": "x" * 2**24}
+        pack(path, header, members)
+        assert refused(path, "'header.json' takes") < SMALL
+
+    def test_many_objects(self, path):
+        """A list that claims a length has to have it."""
+        header, members = unpack(path)
+        header["model"]["learned"]["feature_names_in_"] = {"@": "objects", "shape": [500_000_000], "items": []}
+        pack(path, header, members)
+        assert refused(path, "an unknown entry 'shape'") < SMALL
+
+    def test_an_array_used_twice(self, path):
+        """Each use would be a copy."""
+        header, members = unpack(path)
+        header["model"]["learned"]["X_fit_"] = [{"@": "array", "name": "dual_coef_"}] * 1000
+        pack(path, header, members)
+        assert refused(path, "belongs to something else") < SMALL
+
+
+class TestNesting:
+    @pytest.mark.parametrize("depth", [200, 100_000, 4_000_000])
+    @pytest.mark.parametrize("brackets", ["[]", "{}", "["])
+    def test_deep_json(self, path, depth, brackets):
+        _, members = unpack(path)
+        opening = '{"a":' if brackets == "{}" else "["
+        closing = {"[]": "]", "{}": "}", "[": ""}[brackets]
+        text = '{"format": 2, "model": ' + opening * depth + "0" + closing * depth + "}"
+        pack(path, text.encode()[: 2**24], members)
+        limit = sys.getrecursionlimit()
+        sys.setrecursionlimit(10**6)  # as some programs do: then the stack would overflow before Python notices
+        try:
+            assert refused(path, "nested more than 100 deep") < 8 * SMALL
+        finally:
+            sys.setrecursionlimit(limit)
+
+    def test_brackets_in_text_do_not_count(self, path):
+        header, members = unpack(path)
+        header["notes"] = {"text": '"[{\\' * 500}
+        pack(path, header, members)
+        load_model(path)
+
+    def test_text_without_an_end(self, path):
+        _, members = unpack(path)
+        pack(path, b'{"format": 2, "a": "' + b'\\"' * 2**20, members)
+        refused(path, "damaged")
+
+
+class TestArchive:
+    def rebuilt(self, path, change):
+        with zipfile.ZipFile(path) as archive:
+            members = [(info.filename, archive.read(info)) for info in archive.infolist()]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # zipfile itself warns of names given twice
+            with zipfile.ZipFile(path, "w") as archive:
+                for name, data in change(members):
+                    archive.writestr(name, data)
+
+    def test_names_given_twice(self, path):
+        self.rebuilt(path, lambda members: [*members, members[-2]])
+        refused(path, "two members of one name")
+
+    def test_without_a_checksum(self, path):
+        self.rebuilt(path, lambda members: members[:-1])
+        refused(path, "has no checksum")
+
+    def test_encrypted(self, path):
+        data = bytearray(path.read_bytes())
+        data[data.index(b"PK\x01\x02") + 8] |= 1
+        path.write_bytes(bytes(data))
+        refused(path, "encrypted")
+
+    def test_with_a_comment(self, path):
+        with zipfile.ZipFile(path, "a") as archive:
+            archive.comment = b"hello"
+        refused(path, "does not end as an archive does")
+
+    def test_pipes_and_devices_do_not_hang(self, tmp_path):
+        os.mkfifo(tmp_path / "pipe")
+        refused(tmp_path / "pipe", "a device or a pipe")
+        refused(os.devnull, "a device or a pipe")
+
+    @pytest.mark.parametrize(
+        "text", [b"", b"null", b"[]", b'{"format": NaN}', b'{"format": true}', b"\xff\xfe", b"9" * 10_000]
+    )
+    def test_headers_that_are_none(self, path, text):
+        _, members = unpack(path)
+        pack(path, text, members)
+        refused(path, "damaged")
+
+    def test_a_header_of_numbers_without_end(self, path):
+        header, members = unpack(path)
+        text = json.dumps(header).replace('"lam": 0.1', '"lam": ' + "9" * 100_000)
+        pack(path, text.encode(), members)
+        assert HEADER not in members
+        refused(path, "damaged|beyond 64 bits")
+
+
+class TestStates:
+    """Values that numpy or scipy would take as they are, and that would then be read beyond their ends."""
+
+    def changed(self, path, model, change):
+        model.save(path)
+        header, members = unpack(path)
+        change(header["model"], members)
+        pack(path, header, members)
+
+    @pytest.mark.parametrize("position", [625, -1, 2**40, "x", None])
+    def test_a_random_state_outside_itself(self, tmp_path, position):
+        model = krein.KreinRidge(random_state=np.random.RandomState(0))
+        path = tmp_path / "m"
+        self.changed(path, model, lambda tree, _: tree["arguments"]["random_state"].update(position=position))
+        refused(path, "no state of a Mersenne twister")
+
+    @pytest.mark.parametrize(
+        "parts",
+        [
+            {"indices": [0, 2, 3, 9]},
+            {"indices": [0, 2, -1, 1]},
+            {"indices": [2, 0, 1, 3]},
+            {"indices": [2, 2, 1, 3]},
+            {"indices": [0, 2, 1]},
+            {"indices": np.array([0, 2, 1, 3], dtype=np.int16)},
+            {"indices": np.array([0, 2, 1, 3], dtype=np.int64)},
+            {"indices": [0.0, 2.0, 1.0, 3.0]},
+            {"indptr": [0, 2, 3, 5]},
+            {"indptr": [0, 3, 2, 4]},
+            {"indptr": [1, 2, 3, 4]},
+            {"indptr": [0, 2, 3, 3]},
+            {"indptr": [0, 2, 4]},
+            {"indptr": [0, 2, 3, 2**31 - 1]},
+            {"data": [1.0, 2.0, 3.0]},
+            {"data": [[1.0], [2.0], [3.0], [4.0]]},
+            {"data": ["1", "2", "3", "4"]},
+            {"shape": [3, 2]},
+            {"shape": [3, -5]},
+            {"shape": [3]},
+            {"shape": "3, 5"},
+            {"shape": [3, 5.0]},
+            {"data": None},
+        ],
+        ids=str,
+    )
+    def test_sparse_matrices(self, parts):
+        right = {
+            "data": np.arange(4.0),
+            "indices": np.array([0, 2, 1, 3], dtype=np.int32),
+            "indptr": np.array([0, 2, 3, 4], dtype=np.int32),
+            "shape": [3, 5],
+        }
+        assert csr_from(**right, path="here").nnz == 4
+        for name, value in parts.items():
+            whole = isinstance(value, list) and name in ("indices", "indptr") and isinstance(value[0], int)
+            right[name] = np.array(value, dtype=np.int32) if whole else value if name == "shape" else np.array(value)
+        with pytest.raises(ValueError, match=r"sparse|ind|NaN"):
+            csr_from(**right, path="here")
+
+    def test_a_sparse_matrix_in_a_file(self, tmp_path):
+        model = krein.baselines.TensorSketch(n_components=16, random_state=0).fit(X)
+
+        def break_it(tree, members):
+            name = next(name for name in sorted(members) if name.endswith("indices.npy"))
+            members[name] = npy(array(members[name]) + 100)
+
+        self.changed(tmp_path / "m", model, break_it)
+        refused(tmp_path / "m", "ind")
+
+    def test_truth_values_and_characters_that_are_none(self, tmp_path):
+        model = krein.KreinRidgeClassifier(nystroem(), lam=0.1).fit(X, LABELS)
+        path = tmp_path / "m"
+        self.changed(
+            path, model, lambda _, members: members.update({"classes_.npy": members["classes_.npy"][:-4] + b"\xff" * 4})
+        )
+        refused(path, "no characters")
+        model = krein.KreinRidgeClassifier(nystroem(), lam=0.1).fit(X, Y > 0.5)
+        self.changed(
+            path, model, lambda _, members: members.update({"classes_.npy": members["classes_.npy"][:-1] + b"\x07"})
+        )
+        refused(path, "neither true nor false")

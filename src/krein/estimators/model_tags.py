@@ -14,8 +14,8 @@ from krein.files.registry import register
 __all__: list[str] = []
 
 _RIDGE = ("features_", "coef_", "intercept_", "lam_", "lams_", "scores_", "n_rows_")
-_EXACT = ("X_fit_", "dual_coef_", "intercept_")
-_MAP = ("kernel_", "signature_")
+_EXACT = ("similarity_", "X_fit_", "dual_coef_", "intercept_")
+_MAP = ("kernel_", "signature_", "map_")
 
 register("krein.ridge", learned=_RIDGE, unbounded=("scores_",))(KreinRidge)
 register("krein.ridge-classifier", learned=(*_RIDGE, "classes_"), unbounded=("scores_",))(KreinRidgeClassifier)
@@ -27,10 +27,9 @@ register("krein.exact-svc", learned=(*_EXACT, "classes_", "n_negative_", "carry_
 )
 register(
     "krein.signed-fourier-features",
-    learned=(*_MAP, "measure_", "feature_map_", "region_", "error_estimate_"),
-    unbounded=("error_estimate_",),
+    learned=_MAP,
 )(SignedFourierFeatures)
-register("krein.nystroem", learned=(*_MAP, "landmarks_", "eigenvalues_", "tol_", "rank_", "_root"))(KreinNystroem)
+register("krein.nystroem", learned=_MAP)(KreinNystroem)
 # a constant column has infinite width, so that it becomes 0
 register("krein.scaled-features", learned=("features_", "signature_", "low_", "width_"), unbounded=("width_",))(
     ScaledFeatures

@@ -5,7 +5,7 @@ A tag is part of the file format: it never changes, whatever becomes of the clas
 
 from __future__ import annotations
 
-from krein.features import FeatureMap, HeadBasis
+from krein.features import FeatureMap, FittedMap, HeadBasis
 from krein.features.region import Region
 from krein.files.registry import register
 from krein.kernels import (
@@ -19,12 +19,14 @@ from krein.kernels import (
     Log,
     Matern,
     Multiquadric,
+    Product,
+    Scaled,
     Sigmoid,
     SphericalPolynomial,
     Sum,
     ThinPlate,
 )
-from krein.measures import Atoms, Head, Mixture, SignedMeasure
+from krein.measures import Atoms, Head, MeasureRecipe, Mixture, SignedMeasure
 from krein.sampling import (
     Frequencies,
     Hadamard,
@@ -36,6 +38,7 @@ from krein.sampling import (
     Rejection,
     Structure,
 )
+from krein.similarities import FittedNystroem, KernelSimilarity, PrecomputedSimilarity
 
 __all__ = ["TAGS"]
 
@@ -54,6 +57,8 @@ TAGS: dict[str, type] = {
     "kernel.log": Log,
     "kernel.thin-plate": ThinPlate,
     "kernel.sum": Sum,
+    "kernel.product": Product,
+    "kernel.scaled": Scaled,
     "sampler.monte-carlo": MonteCarlo,
     "sampler.rejection": Rejection,
     "sampler.importance": Importance,
@@ -70,6 +75,11 @@ TAGS: dict[str, type] = {
     "region": Region,
     "head-basis": HeadBasis,
     "feature-map": FeatureMap,
+    "measure-recipe": MeasureRecipe,
+    "fitted-map": FittedMap,
+    "similarity.kernel": KernelSimilarity,
+    "similarity.precomputed": PrecomputedSimilarity,
+    "fitted-nystroem": FittedNystroem,
 }
 
 for _tag, _class in TAGS.items():

@@ -107,10 +107,6 @@ class SignedFourierFeatures(SignedFeatureMap):
         "sampler": as_sampler,
         "measure": as_measure_recipe,
     }
-        "kernel": default_kernel,
-        "sampler": as_sampler,
-        "measure": as_measure_recipe,
-    }
 
     def __init__(
         self,

@@ -120,11 +120,27 @@ class KreinNystroem(SignedFeatureMap):
             eigenvalue_tol=self.eigenvalue_tol,
         )
         self.kernel_ = DeltaGaussian() if self.kernel is None else self.kernel
-        self.landmarks_ = fitted.landmarks
-        self.eigenvalues_ = fitted.eigenvalues
-        self.eigenvalue_tol_ = fitted.eigenvalue_tol
-        self.rank_ = fitted.rank
         return fitted
+
+    @property
+    def landmarks_(self) -> Any:
+        """Landmark rows, or their indices for a precomputed similarity."""
+        return self.map_.landmarks
+
+    @property
+    def eigenvalues_(self) -> np.ndarray:
+        """Eigenvalues of the landmarks' matrix that were kept, largest in size first."""
+        return self.map_.eigenvalues
+
+    @property
+    def eigenvalue_tol_(self) -> float:
+        """The truncation that was taken."""
+        return self.map_.eigenvalue_tol
+
+    @property
+    def rank_(self) -> int:
+        """Number of columns that are not zero for all rows."""
+        return self.map_.rank
 
     def _check_loaded(self) -> None:
         if not hasattr(self, "map_"):

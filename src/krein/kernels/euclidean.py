@@ -223,7 +223,9 @@ class Cauchy(_ScaleKernel):
     def radial(self, z: Any) -> np.ndarray:
         x = self._in_scales(z)
         with np.errstate(over="ignore"):
-            return np.asarray(1.0 / (1.0 + x * x))
+            x *= x
+        x += 1.0
+        return np.asarray(np.divide(1.0, x, out=x))
 
     def _log_radial(self, z: Any) -> tuple[np.ndarray, np.ndarray]:
         log = _log_one_plus_square(z, self.scale)

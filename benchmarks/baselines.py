@@ -80,24 +80,24 @@ def contests(width: int, p: int) -> dict[str, tuple[object, str, object]]:
     ours = {"n_components": width, "random_state": 0}
     return {
         "TensorSketch": (
-            TensorSketch(kernel=polynomial, **ours),
+            TensorSketch(polynomial, **ours),
             "sklearn PolynomialCountSketch",
             PolynomialCountSketch(degree=p, coef0=1.0, n_components=width, random_state=0),
         ),
-        "SphericalRandomFeatures": (SphericalRandomFeatures(kernel=polynomial, **ours), "sklearn RBFSampler", sampler),
-        "DoubleGaussianMixture": (DoubleGaussianMixture(kernel=DeltaGaussian(), **ours), "sklearn RBFSampler", sampler),
+        "SphericalRandomFeatures": (SphericalRandomFeatures(polynomial, **ours), "sklearn RBFSampler", sampler),
+        "DoubleGaussianMixture": (DoubleGaussianMixture(DeltaGaussian(), **ours), "sklearn RBFSampler", sampler),
         "TensorizedRandomProjection": (
-            TensorizedRandomProjection(kernel=polynomial, **ours),
+            TensorizedRandomProjection(polynomial, **ours),
             "numpy products",
             products,
         ),
         "  complex to real": (
-            TensorizedRandomProjection(kernel=polynomial, complex_to_real=True, **ours),
+            TensorizedRandomProjection(polynomial, complex_to_real=True, **ours),
             "numpy complex products",
             NumpyComplexProducts(p, width),
         ),
-        "RandomMaclaurin": (RandomMaclaurin(kernel=polynomial, **ours), "numpy products", products),
-        "ArcCosineFeatures": (ArcCosineFeatures(kernel=ArcCosine(1), **ours), "numpy ReLU", NumpyRamps(width)),
+        "RandomMaclaurin": (RandomMaclaurin(polynomial, **ours), "numpy products", products),
+        "ArcCosineFeatures": (ArcCosineFeatures(ArcCosine(1), **ours), "numpy ReLU", NumpyRamps(width)),
         "KreinNystroem": (
             KreinNystroem(kernel=Gaussian(1.0), landmarks="uniform", **ours),
             "sklearn Nystroem",

@@ -7,7 +7,6 @@ interleaved, so that whatever else the machine does falls on all rows of a table
 from __future__ import annotations
 
 import argparse
-import os
 import subprocess
 import sys
 import time
@@ -17,10 +16,12 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from sklearn.kernel_approximation import RBFSampler
 
+from krein._core.hadamard import hadamard_order
+from krein._core.threads import n_threads
 from krein.features.trig import trig_map
-from krein.features.walsh import hadamard_frequencies, hadamard_order, hadamard_trig_map
+from krein.features.walsh import hadamard_frequencies, hadamard_trig_map
 
-THREADS = len(os.sched_getaffinity(0))
+THREADS = n_threads()
 
 
 def interleaved(tasks: dict[str, Callable[[], object]], repeats: int) -> dict[str, np.ndarray]:

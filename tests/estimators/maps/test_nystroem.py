@@ -195,7 +195,7 @@ def test_precomputed_in_a_pipeline():
         ({"kernel": lambda A, B: A[:, :1] - B[:, :1].T}, r"must be symmetric.*\(K \+ K.T\) / 2"),
         ({"oversampling": 0}, "oversampling must be at least 1"),
         ({"eigenvalue_tol": -1.0}, "eigenvalue_tol must be 'auto' or a number"),
-        ({"eigenvalue_tol": "small"}, "eigenvalue_tol must be one of 'auto' or a number"),
+        ({"eigenvalue_tol": "small"}, "eigenvalue_tol must be 'auto' or a number"),
     ],
 )
 def test_absurd_parameters_are_named(parameters, message):

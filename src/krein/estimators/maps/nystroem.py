@@ -92,6 +92,8 @@ class KreinNystroem(SignedFeatureMap):
     (7, 150)
     """
 
+    map_: FittedNystroem
+
     def __init__(
         self,
         kernel: Kernel | Callable[[Any, Any], Any] | str | None = None,
@@ -102,7 +104,7 @@ class KreinNystroem(SignedFeatureMap):
         eigenvalue_tol: str | float = "auto",
         random_state: Any = None,
     ) -> None:
-        self.kernel = kernel  # type: ignore[assignment]  # this map takes other similarities too
+        self.kernel = kernel
         self.n_components = n_components
         self.landmarks = landmarks
         self.oversampling = oversampling

@@ -30,6 +30,8 @@ lint: $(SETUP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/python tools/docstrings.py
+	$(BIN)/python tools/prose.py
 
 # An environment of its own, with the packages that krein is measured against. torch comes first and by its number: what
 # depends on it then finds the build for processors in place. A peer that does not install is reported and left out.

@@ -27,7 +27,7 @@ from krein.measures import (
     uniform_error_bound,
 )
 
-__version__ = "0.2.0.dev0"
+__version__ = "0.2.0"
 
 __all__ = [
     "kernels",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, Protocol, Self
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -23,6 +24,20 @@ __all__ = [
     "default_kernel",
     "signed_product",
 ]
+
+
+def default_kernel(kernel: Any) -> Any:
+    """What is given as a kernel, ``DeltaGaussian()`` for None.
+
+    Parameters
+    ----------
+    kernel : object or None
+
+    Returns
+    -------
+    object
+    """
+    return DeltaGaussian() if kernel is None else kernel
 
 
 class RowMap(Protocol):
@@ -141,6 +156,7 @@ class SignedFeatureMap(SignedTransformer):
     """
 
     map_: RowMap
+    _stands_for: ClassVar[Mapping[str, Callable[[Any], Any]]] = {"kernel": default_kernel}
 
     @abstractmethod
     def _fit_map(self, X: Any, rng: np.random.Generator) -> RowMap:
@@ -157,20 +173,6 @@ class SignedFeatureMap(SignedTransformer):
         super()._check_loaded()
         if "map_" in vars(self) and not np.array_equal(self.map_.signature, self.signature_):
             raise ValueError("signature_ is not that of the map")
-
-
-def default_kernel(kernel: Any) -> Any:
-    """What is given as a kernel, ``DeltaGaussian()`` for None.
-
-    Parameters
-    ----------
-    kernel : object or None
-
-    Returns
-    -------
-    object
-    """
-    return DeltaGaussian() if kernel is None else kernel
 
 
 def signed_product(left: np.ndarray, signature: np.ndarray, right: np.ndarray) -> np.ndarray:

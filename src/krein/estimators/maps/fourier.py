@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, final
 
 import numpy as np
@@ -101,7 +102,11 @@ class SignedFourierFeatures(SignedFeatureMap):
 
     map_: FittedMap
     kernel_: Kernel
-    _stands_for: ClassVar = {"kernel": default_kernel, "sampler": as_sampler, "measure": as_measure_recipe}
+    _stands_for: ClassVar[Mapping[str, Callable[[Any], Any]]] = {
+        "kernel": default_kernel,
+        "sampler": as_sampler,
+        "measure": as_measure_recipe,
+    }
 
     def __init__(
         self,

@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from krein._core.checks import integer
+from krein._core.threads import quiet_blas
 from krein.estimators.frozen_params import FrozenParamsMixin
 from krein.files.models import SavableMixin
 from krein.kernels import DeltaGaussian
@@ -75,6 +76,7 @@ class SignedTransformer(SavableMixin, ClassNamePrefixFeaturesOutMixin, Transform
     def _features(self, X: Any) -> np.ndarray:
         """Features of validated rows, shape (n_samples, n_outputs), dtype of X."""
 
+    @quiet_blas()
     def fit(self, X: Any, y: Any = None) -> Self:
         """Draw the features.
 

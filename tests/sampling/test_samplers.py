@@ -472,7 +472,7 @@ WHOLE = Hadamard().sample(MEASURES["one sign"], 10, np.random.default_rng(0)).st
         (np.zeros(3), np.zeros(3), None, "vectors must have shape"),
         (np.full((3, 2), np.nan), np.zeros(3), None, "vectors must be finite"),
         (np.zeros((3, 2)), np.array([1.0, np.inf, 1.0]), None, "weights must be finite"),
-        (np.array([["a", "b"]]), np.zeros(1), None, "vectors must be an array of numbers"),
+        (np.array([["a", "b"]]), np.zeros(1), None, "could not convert"),
         (np.zeros((9, DIM)), np.zeros(9), WHOLE, "10 and 8"),
         (np.zeros((10, DIM + 1)), np.zeros(10), WHOLE, "diagonals of order 16, got 10 and 8"),
     ],

@@ -1,4 +1,4 @@
-"""Arrays inside frozen objects: copied, checked once, and never written to again."""
+"""Arrays as parts of frozen objects: copied, checked, and never written to again."""
 
 from __future__ import annotations
 
@@ -6,23 +6,28 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["check_shape", "finite_array", "signs"]
+__all__ = ["check_shape", "frozen_array"]
 
 
-def finite_array(value: Any, name: str, shape: tuple[int | None, ...]) -> np.ndarray:
-    """A read-only float64 copy of finite numbers, or an error that names the array.
+def frozen_array(value: Any, name: str, shape: tuple[int | None, ...]) -> np.ndarray:
+    """A finite array of real numbers of some shape as a read-only copy, or an error that names it.
 
     Parameters
     ----------
-    value : array of numbers
+    value : array-like
     name : str
         What to call it in an error message.
     shape : tuple of int or None
-        The shape it must have; None where any length will do.
+        None for any length.
 
     Returns
     -------
-    ndarray
+    ndarray of float64
+
+    Examples
+    --------
+    >>> frozen_array([[1, 2]], "points", (None, 2))
+    array([[1., 2.]])
     """
     try:
         array = np.array(value, dtype=np.float64)
@@ -30,27 +35,8 @@ def finite_array(value: Any, name: str, shape: tuple[int | None, ...]) -> np.nda
         raise ValueError(f"{name} must be an array of numbers: {error}") from error
     check_shape(array, name, shape)
     if not np.isfinite(array).all():
-        raise ValueError(f"{name} must be finite, got NaN or infinity")
+        raise ValueError(f"{name} must be finite")
     array.setflags(write=False)
-    return array
-
-
-def signs(value: Any, name: str, length: int) -> np.ndarray:
-    """A read-only array of so many signs ±1, or an error that names it.
-
-    Parameters
-    ----------
-    value : array of numbers
-    name : str
-    length : int
-
-    Returns
-    -------
-    ndarray of shape (length,)
-    """
-    array = finite_array(value, name, (length,))
-    if (np.abs(array) != 1.0).any():
-        raise ValueError(f"{name} must be made of +1 and -1, got other numbers")
     return array
 
 

@@ -8,7 +8,7 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 
-from krein._core.arrays import finite_array
+from krein._core.arrays import frozen_array
 from krein._core.checks import integer, real
 from krein._core.rows import check_magnitude
 from krein.features.trig import trig_map
@@ -71,7 +71,7 @@ class FourierColumns:
 
     def __post_init__(self) -> None:
         width = integer(self.width, "width", least=0)
-        object.__setattr__(self, "frequencies", finite_array(self.frequencies, "frequencies", (-(-width // 2), None)))
+        object.__setattr__(self, "frequencies", frozen_array(self.frequencies, "frequencies", (-(-width // 2), None)))
         object.__setattr__(self, "phase", real(self.phase, "phase"))
         if real(self.mass, "mass") < 0.0:
             raise ValueError(f"mass must not be negative, got {self.mass}")

@@ -12,7 +12,7 @@ import numpy as np
 from scipy import optimize
 from sklearn.exceptions import ConvergenceWarning
 
-from krein._core.arrays import finite_array
+from krein._core.arrays import frozen_array
 from krein._core.checks import positive_real
 from krein.baselines.fourier import systematic_choice
 
@@ -43,9 +43,9 @@ class FrequencyMixture:
 
     def __post_init__(self) -> None:
         positive_real(self.mass, "mass")
-        object.__setattr__(self, "weights", finite_array(self.weights, "weights", (None,)))
-        object.__setattr__(self, "means", finite_array(self.means, "means", (self.weights.size, None)))
-        object.__setattr__(self, "variances", finite_array(self.variances, "variances", self.means.shape))
+        object.__setattr__(self, "weights", frozen_array(self.weights, "weights", (None,)))
+        object.__setattr__(self, "means", frozen_array(self.means, "means", (self.weights.size, None)))
+        object.__setattr__(self, "variances", frozen_array(self.variances, "variances", self.means.shape))
         if not self.weights.size or self.weights.min() < 0.0 or self.variances.min(initial=0.0) < 0.0:
             raise ValueError("a mixture has at least one component, and no negative weight or variance")
 

@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 from scipy import optimize
 
-from krein._core.arrays import finite_array
+from krein._core.arrays import frozen_array
 from krein._core.checks import one_of, positive_integer, real
 from krein._core.directions import independent_directions
 from krein.baselines.fourier import systematic_choice
@@ -58,7 +58,7 @@ class PositiveMixture:
         positive_integer(self.dim, "dim")
         real(self.error, "error")
         for name in ("scales", "masses"):
-            object.__setattr__(self, name, finite_array(getattr(self, name), name, (None,)))
+            object.__setattr__(self, name, frozen_array(getattr(self, name), name, (None,)))
         if self.scales.shape != self.masses.shape or self.masses.min(initial=0.0) < 0.0:
             raise ValueError("scales and masses must go together, and masses must not be negative")
 

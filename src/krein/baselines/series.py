@@ -17,7 +17,7 @@ from functools import lru_cache
 import numpy as np
 from scipy import optimize, special
 
-from krein._core.arrays import finite_array
+from krein._core.arrays import frozen_array
 from krein.baselines.inner_product import InnerPolynomial
 from krein.kernels import NTK, ArcCosine, Gaussian, Kernel, SphericalPolynomial
 
@@ -44,7 +44,7 @@ class PowerSeries:
     error: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "coefficients", finite_array(self.coefficients, "coefficients", (None,)))
+        object.__setattr__(self, "coefficients", frozen_array(self.coefficients, "coefficients", (None,)))
 
     @property
     def degree(self) -> int:

@@ -7,7 +7,7 @@ from typing import Any, final
 
 import numpy as np
 
-from krein._core.arrays import finite_array, signs
+from krein._core.arrays import frozen_array
 from krein._core.checks import integer
 from krein._core.rows import row_blocks
 from krein.features.columns import Columns, HeadColumns, WaveColumns
@@ -61,15 +61,17 @@ class FeatureMap:
             )
         integer(self.padding, "padding", least=0)
         arrays = {
-            "head_weights": finite_array(self.head_weights, "head_weights", (self.basis.n_columns,)),
-            "wave_weights": finite_array(self.wave_weights, "wave_weights", (len(self.frequencies),)),
+            "head_weights": frozen_array(self.head_weights, "head_weights", (self.basis.n_columns,)),
+            "wave_weights": frozen_array(self.wave_weights, "wave_weights", (len(self.frequencies),)),
         }
         if (self.projection is None) != (self.projected_signature is None):
             raise ValueError("a projection and its signature come together, got one of them only")
         if self.projection is not None:
-            arrays["projection"] = finite_array(self.projection, "projection", (self.n_columns, None))
+            arrays["projection"] = frozen_array(self.projection, "projection", (self.n_columns, None))
             width = arrays["projection"].shape[1]
-            arrays["projected_signature"] = signs(self.projected_signature, "projected_signature", width)
+            arrays["projected_signature"] = frozen_array(self.projected_signature, "projected_signature", (width,))
+            if (np.abs(arrays["projected_signature"]) != 1.0).any():
+                raise ValueError("projected_signature must be made of +1 and -1, got other numbers")
         for name, array in arrays.items():
             object.__setattr__(self, name, array)
 

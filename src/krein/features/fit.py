@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from krein._core.threads import quiet_blas
 from krein.features.draw import draw_map, predicted_relative_error
 from krein.features.feature_recipe import FeatureRecipe
 from krein.features.fitted_map import FittedMap
@@ -48,8 +47,8 @@ def fit_map(recipe: FeatureRecipe, X: Any, rng: np.random.Generator) -> FittedMa
     >>> bool(np.linalg.norm((Z * fitted.signature) @ Z.T - K) < 0.1 * np.linalg.norm(K))
     True
     """
-    domain, radius, projects = recipe.domain, recipe.given_radius, recipe.weights == "projected"
-    sample = placed_sample(X, recipe.n_rows, domain, rng, reach=projects)
+    domain, radius = recipe.domain, recipe.given_radius
+    sample = placed_sample(X, recipe.n_rows, domain, rng, reach=recipe.weights == "projected")
     region = region_of(sample.rows, sphere=domain.sphere, normalize=domain.scales, radius=radius)
     farthest = 0.0 if radius is None else diameter(sample.rows)
     if radius is not None and farthest > radius * (1 + _ROUNDING):
@@ -57,15 +56,14 @@ def fit_map(recipe: FeatureRecipe, X: Any, rng: np.random.Generator) -> FittedMa
             f"training rows are up to {farthest:.4g} apart, farther than radius={radius:.4g}: the features are less accurate "
             "there; use a larger radius, or radius='auto'",
             UserWarning,
-            stacklevel=5,  # the caller of an estimator's fit
+            stacklevel=6,  # the caller of an estimator's fit, which `quiet_blas` wraps
         )
     draw_rng, wide_rng = rng.spawn(2)
-    with quiet_blas():  # large products inside ask for more threads themselves
-        drawn = draw_map(recipe, sample, region, recipe.n_components, draw_rng)
-        if recipe.weights != "unbiased" and sample.holds_out:
-            drawn, error = refit(recipe, sample, region, drawn, wide_rng)
-        else:
-            error = predicted_relative_error(recipe, sample, region, drawn, draw_rng)
+    drawn = draw_map(recipe, sample, region, recipe.n_components, draw_rng)
+    if recipe.weights != "unbiased" and sample.holds_out:
+        drawn, error = refit(recipe, sample, region, drawn, wide_rng)
+    else:
+        error = predicted_relative_error(recipe, sample, region, drawn, draw_rng)
     if not math.isfinite(error):
         raise ValueError(
             f"{recipe.kernel!r} or its features are not finite on the rows of X, which are up to {region.radius:.3g} apart; scale "

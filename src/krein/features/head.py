@@ -12,7 +12,7 @@ from typing import Any, final
 
 import numpy as np
 
-from krein._core.arrays import finite_array
+from krein._core.arrays import frozen_array
 from krein._core.checks import integer, positive_integer, positive_real, truth_value
 from krein.features._blocks import (
     check_writable,
@@ -78,7 +78,7 @@ class HeadBasis:
             "weights": (head_columns(self.degree, self.dim, sphere=self.sphere),),
         }
         for name, shape in shapes.items():
-            object.__setattr__(self, name, finite_array(getattr(self, name), name, shape))
+            object.__setattr__(self, name, frozen_array(getattr(self, name), name, shape))
         if len(self.coefficients) != self.degree + 1 or not np.isfinite(self.coefficients).all():
             raise ValueError(
                 f"coefficients must be {self.degree + 1} finite numbers for a head of degree {self.degree}, "

@@ -10,7 +10,7 @@ from typing import Any, final
 import numpy as np
 import scipy.sparse as sp
 
-from krein._core.arrays import finite_array
+from krein._core.arrays import frozen_array
 from krein._core.checks import truth_value
 from krein._core.rows import UNIT_TOLERANCE, row_blocks, row_norms, unit_rows
 
@@ -66,7 +66,7 @@ class Region:
             value, most = getattr(self, name), math.inf if name == "reach" else sys.float_info.max
             if not isinstance(value, float) or not 0.0 < value <= most:
                 raise ValueError(f"{name} must be a positive number, got {value!r}")
-        object.__setattr__(self, "center", finite_array(self.center, "center", (None,)))
+        object.__setattr__(self, "center", frozen_array(self.center, "center", (None,)))
 
     @property
     def dim(self) -> int:

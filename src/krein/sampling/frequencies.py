@@ -7,7 +7,7 @@ from typing import final
 
 import numpy as np
 
-from krein._core.arrays import finite_array
+from krein._core.arrays import frozen_array
 from krein._core.hadamard import hadamard_order
 
 __all__ = ["Frequencies", "Structure"]
@@ -33,7 +33,7 @@ class Structure:
         signs = np.array(self.signs, dtype=np.int8)
         if signs.ndim != 3 or signs.shape[1] != 3 or signs.shape[2].bit_count() != 1 or (np.abs(signs) != 1).any():
             raise ValueError(f"signs must be ±1 of shape (n_blocks, 3, a power of two), got shape {signs.shape}")
-        radii = finite_array(self.radii, "radii", (None,))
+        radii = frozen_array(self.radii, "radii", (None,))
         if radii.size > signs.shape[0] * signs.shape[2]:
             raise ValueError(
                 f"{signs.shape[0]} blocks of {signs.shape[2]} frequencies cannot give {radii.size}; give more blocks"
@@ -61,8 +61,8 @@ class Frequencies:
     structure: Structure | None = None
 
     def __post_init__(self) -> None:
-        vectors = finite_array(self.vectors, "vectors", (None, None))
-        weights = finite_array(self.weights, "weights", (vectors.shape[0],))
+        vectors = frozen_array(self.vectors, "vectors", (None, None))
+        weights = frozen_array(self.weights, "weights", (vectors.shape[0],))
         object.__setattr__(self, "vectors", vectors)
         object.__setattr__(self, "weights", weights)
         if self.structure is not None:

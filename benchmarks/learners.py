@@ -59,9 +59,9 @@ def peak_mib() -> float:
 def fit_once(n_rows: int, n_components: int, *, products: bool) -> dict[str, float]:
     """One fit with default settings, and if asked the bare products of the same blocks of features, in this process."""
     from krein.estimators.learners.ridge import KreinRidgeClassifier
-    from krein.estimators.learners.streaming import block_length
     from krein.estimators.maps.fourier import SignedFourierFeatures
     from krein.kernels import NTK
+    from krein.learning.stream import block_length
 
     X, y = covtype(n_rows)
     before = peak_mib()
@@ -90,7 +90,8 @@ def fit_once(n_rows: int, n_components: int, *, products: bool) -> dict[str, flo
 def interleaved(features: Any, X: np.ndarray, y: np.ndarray, rows: int) -> dict[str, float]:
     """The steps of a fit, block by block, each block followed by its bare product: other work on the machine slows both."""
     from krein.estimators.learners.ridge import KreinRidgeClassifier
-    from krein.estimators.learners.streaming import enter_rows, feature_sample
+    from krein.learning.first_pass import look_at_matrix
+    from krein.learning.ridge_sums import add_rows
 
     names = ("feature_fit", "blocks", "solve", "transform", "float64", "float32")
     clocks = {name: np.zeros(2) for name in names}
@@ -102,19 +103,20 @@ def interleaved(features: Any, X: np.ndarray, y: np.ndarray, rows: int) -> dict[
         return result
 
     model = KreinRidgeClassifier(features)
-    model._targets = model._new_targets(None)
-    timed("feature_fit", lambda: model._begin(feature_sample(X, None, features), y, None))
+    options, targets = model._options(), model._new_targets(None)
+    checked = timed("feature_fit", lambda: model._fit_features(look_at_matrix(X, None)[1]))
+    sums = options.new_sums(targets, y, checked.signature.shape[0], shift=None, n_rows=X.shape[0])
     for i in range(0, X.shape[0], rows):
         part = slice(i, i + rows)
         timed(
             "blocks",
-            partial(enter_rows, model._ledger, model._targets, model.features_, i, X[part], y[part], None),
+            partial(add_rows, sums, targets, checked, X[part], y[part], None, start=i),
         )
         Z = timed("transform", partial(model.features_.transform, X[part]))
         timed("float32", partial(np.matmul, Z.T, Z))
         Z = Z.astype(np.float64)
         timed("float64", partial(np.matmul, Z.T, Z))
-    timed("solve", lambda: model._conclude(None))
+    timed("solve", lambda: model._conclude(sums, targets, options))
     whole = clocks["feature_fit"] + clocks["blocks"] + clocks["solve"]
     return {
         **{f"{name}_seconds": float(wall) for name, (wall, _) in clocks.items()},
@@ -192,9 +194,10 @@ def svm(n_rows: int, n_components: int) -> None:
     """The three solvers at every C of the grid; processor time beside wall time, for machines with other work."""
     import warnings
 
-    from krein.estimators.learners.svm import C_GRID, KreinSVC
+    from krein.estimators.learners.svm import KreinSVC
     from krein.estimators.maps.fourier import SignedFourierFeatures
     from krein.kernels import NTK
+    from krein.learning.cost_choice import C_GRID
 
     X, y, X_new, y_new = letter(n_rows)
     features = SignedFourierFeatures(kernel=NTK(), n_components=n_components, random_state=0).fit(X)

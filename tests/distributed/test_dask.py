@@ -5,17 +5,21 @@ import signal
 import sys
 import threading
 import time
+from collections import Counter
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import standin_map
 from krein.distributed.dask_rows import is_dask, transform
 from krein.estimators.learners.pca import KreinPCA
 from krein.estimators.learners.ridge import KreinRidge, KreinRidgeClassifier
 from krein.estimators.learners.svm import KreinSVC
+from krein.estimators.maps.scaled import ScaledFeatures
 from standin_map import CosineMap
 
+dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 distributed = pytest.importorskip("distributed")
@@ -65,12 +69,11 @@ def test_array_gives_the_model_of_one_machine(rows, selection, weighted):
 
 def test_bounded_samples_agree_between_one_machine_and_many(rows, monkeypatch):
     X, y, _ = rows
-    monkeypatch.setattr("krein.estimators.learners.ridge_base.FEATURE_ROWS", 300)
-    monkeypatch.setattr("krein.estimators.learners.streaming.FEATURE_ROWS", 300)
+    monkeypatch.setattr("krein.learning.first_pass.FEATURE_ROWS", 300)
     here = KreinRidge(CosineMap(), lam=1e-3).fit(X, y)
     there = KreinRidge(CosineMap(), lam=1e-3).fit(da.from_array(X, chunks=(600, 3)), da.from_array(y, chunks=600))
     np.testing.assert_allclose(there.predict(X), here.predict(X), rtol=0, atol=1e-8)
-    np.testing.assert_array_equal(there._ledger.train.shift, here._ledger.train.shift)
+    assert here._sums.rows == there._sums.rows == 4000
 
 
 def test_dataframe_with_names_and_text_labels(rows, labels):
@@ -119,6 +122,76 @@ def test_bad_input_is_named_on_a_cluster_too(rows):
         KreinRidge(CosineMap()).fit(lazy, rows[1]).predict(lazy[:, :2])
 
 
+@pytest.mark.parametrize("classify", [False, True])
+@pytest.mark.parametrize(("kept_bytes", "times"), [(2**30, 1), (0, 2)])
+def test_how_often_a_block_is_computed(rows, labels, monkeypatch, classify, kept_bytes, times):
+    """Once if the rows may stay in memory between the passes, else once for the sample and once for the sums."""
+    X, y, weight = rows
+    computed = []
+
+    def block(source, start):
+        computed.append((source, start))
+        return {"X": X, "y": labels if classify else y, "weight": weight}[source][start : start + 500]
+
+    def lazy(source, like):
+        parts = [dask.delayed(block, pure=True)(source, start) for start in range(0, 4000, 500)]
+        shape = (500, *like.shape[1:])
+        return da.concatenate([da.from_delayed(part, shape, dtype=like.dtype) for part in parts])
+
+    monkeypatch.setattr("krein.distributed.dask_rows._KEEP_BYTES", kept_bytes)
+    learner = KreinRidgeClassifier if classify else KreinRidge
+    targets = labels if classify else y
+    with dask.config.set(scheduler="synchronous"):
+        model = learner(CosineMap(), lam=1e-3).fit(lazy("X", X), lazy("y", targets), lazy("weight", weight))
+    assert model.n_rows_ == 4000
+    assert Counter(computed) == {(s, a): times for s in ("X", "y", "weight") for a in range(0, 4000, 500)}
+    here = learner(CosineMap(), lam=1e-3).fit(X, targets, weight)
+    np.testing.assert_allclose(model._outputs(X), here._outputs(X), rtol=0, atol=1e-8)
+
+
+def test_lengths_that_are_not_known_cost_one_pass_over_the_source(rows):
+    pandas = pytest.importorskip("pandas")
+    X, y, _ = rows
+    computed = []
+
+    def part(i):
+        computed.append(i)
+        return pandas.DataFrame(X, columns=["a", "b", "c"]).assign(y=y)[i * 1000 : (i + 1) * 1000]
+
+    table = dd.from_map(part, range(4))
+    source = da.concatenate([table.partitions[[i]].to_dask_array() for i in range(4)], allow_unknown_chunksizes=True)
+    computed.clear()
+    with dask.config.set(scheduler="synchronous"):
+        model = KreinRidge(CosineMap(), lam=1e-3).fit(source[:, :3], source[:, 3])
+    # X and y come from the same partitions: once for both lengths, once to be kept
+    assert Counter(computed) == dict.fromkeys(range(4), 2)
+    np.testing.assert_allclose(model.predict(X), KreinRidge(CosineMap(), lam=1e-3).fit(X, y).predict(X), atol=1e-8)
+
+
+def test_columns_are_scaled_by_all_rows_on_a_cluster_too(rows, monkeypatch):
+    X, y, weight = rows
+    monkeypatch.setattr("krein.learning.first_pass.FEATURE_ROWS", 100)
+    for scaling in ("minmax", "standard"):
+        learner = KreinRidge(ScaledFeatures(CosineMap(), scaling=scaling), lam=1e-3)
+        here = clone(learner).fit(X, y, weight)
+        there = clone(learner).fit(da.from_array(X, chunks=(700, 3)), y, weight)
+        np.testing.assert_allclose(there.features_.low_, here.features_.low_, rtol=1e-12, atol=1e-14)
+        np.testing.assert_allclose(there.features_.width_, here.features_.width_, rtol=1e-12)
+        np.testing.assert_allclose(there.predict(X), here.predict(X), rtol=0, atol=1e-8)
+
+
+def test_a_bad_row_is_named_wherever_it_is(rows):
+    X, y, weight = rows
+    X = X.copy()
+    X[2345, 1] = np.nan
+    with pytest.raises(ValueError, match="row 2345"):
+        KreinRidge(CosineMap()).fit(da.from_array(X, chunks=(900, 3)), y)
+    weight = weight.copy()
+    weight[1234] = -2.0
+    with pytest.raises(ValueError, match=r"-2.0 in row 1234"):
+        KreinRidge(CosineMap()).fit(da.from_array(rows[0], chunks=(900, 3)), y, weight)
+
+
 def test_without_dask_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "dask", None)
     with pytest.raises(ImportError, match=r"krein\[dask\]"):
@@ -151,7 +224,7 @@ def test_a_worker_killed_in_mid_fit_changes_nothing(rows):
             thread.start()
             deadline = time.monotonic() + 60
             # both workers hold finished blocks, and most of the 40 are still to come
-            while sum("_block_ledger" in str(key) for keys in client.has_what().values() for key in keys) < 4:
+            while sum("_block_sums" in str(key) for keys in client.has_what().values() for key in keys) < 4:
                 assert time.monotonic() < deadline, "the fit never got going"
                 assert thread.is_alive()
                 time.sleep(0.02)

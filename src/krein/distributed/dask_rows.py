@@ -183,9 +183,8 @@ class DaskRows:
         return total
 
     def _blocks(self) -> Iterable[tuple[int, Any, Any, Any]]:
-        xs = self.X.to_delayed().ravel()
-        ys = [None] * len(xs) if self.y is None else self.y.to_delayed().ravel()
-        ws = [None] * len(xs) if self.weight is None else self.weight.to_delayed().ravel()
+        xs = _delayed_blocks(self.X).ravel()
+        ys, ws = ([None] * len(xs) if part is None else _delayed_blocks(part).ravel() for part in (self.y, self.weight))
         starts = np.concatenate([[0], np.cumsum(self.X.chunks[0])[:-1]])
         return [(int(start), x, y, w) for start, x, y, w in zip(starts, xs, ys, ws, strict=True)]
 
@@ -303,12 +302,20 @@ def head_row(X: Any) -> Any:
     return X._meta.reindex(range(1)).fillna(0.0)
 
 
+def _delayed_blocks(part: Any) -> Any:
+    """The blocks of an array, in an array of the shape of its blocks.
+
+    Graphs are left as they are: made simpler one by one, X and y would no longer share the table that both come from.
+    """
+    return part.to_delayed(optimize_graph=False)
+
+
 def _with_lengths(*parts: Any) -> list[Any]:
     """The same collections with the lengths of their blocks known; what they share is computed once."""
     dask = _import_dask()
     unknown = [i for i, part in enumerate(parts) if is_dask(part) and np.isnan(part.shape[0])]
     found = list(parts)
-    firsts = [parts[i].to_delayed().reshape(parts[i].numblocks[0], -1)[:, 0] for i in unknown]
+    firsts = [_delayed_blocks(parts[i]).reshape(parts[i].numblocks[0], -1)[:, 0] for i in unknown]
     lengths = dask.compute(*([dask.delayed(len)(block) for block in blocks] for blocks in firsts))
     for i, known in zip(unknown, lengths, strict=True):
         part = parts[i]

@@ -1,4 +1,4 @@
-"""The Newton systems of many support vector machines on the same rows: conjugate gradients first, a factorization where they stall."""
+"""Newton systems of many support vector machines on the same rows: conjugate gradients, or a factorization where they stall."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["DenseRows", "Preconditioner", "factorized_step", "newton_steps", "pr
 
 _ROWS = 1024  # rows of a product that one thread forms at a time; fixed, so that results do not depend on their number
 _FORCING = 0.2  # how much of the gradient a step may leave; 0.1 and 0.05 take as long, 0.5 longer
-# Columns squared per row up to which the eigenvectors of all rows pay: they cost 1e-10 D³ s and save some 40 products of 2e-9 n D s.
+# Columns squared per row up to which the eigenvectors of all rows pay: they cost 1e-10 D³ s and save 40 products of 2e-9 n D s.
 _SPECTRAL = 500
 
 

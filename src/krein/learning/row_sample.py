@@ -186,6 +186,9 @@ def stack_rows(parts: list[Any]) -> Any:
 def distinct_rows(X: Any) -> Any:
     """The distinct rows of X in an order that does not depend on theirs, and that has no order to it either.
 
+    The order is that of their values, shuffled in a fixed way; so float32 rows come in the order of the float64 rows they
+    were rounded from, unless rounding made two of them equal.
+
     Parameters
     ----------
     X : ndarray or CSR matrix of shape (n_rows, n_features)
@@ -204,9 +207,25 @@ def distinct_rows(X: Any) -> Any:
             first.setdefault(row, i)
         found = np.array([first[row] for row in sorted(first)])
         return X[found[np.argsort(row_keys(np.arange(found.size)))]]
-    X = np.ascontiguousarray(X)
-    if not X.shape[1]:
+    if not X.shape[0] or not X.shape[1]:
         return X
-    rows = X.view(np.dtype((np.void, X.dtype.itemsize * X.shape[1]))).ravel()
-    found = np.unique(rows, return_index=True)[1]
+    found = _distinct_in_order(X)
     return X[found[np.argsort(row_keys(np.arange(found.size)))]]
+
+
+def _distinct_in_order(X: np.ndarray) -> np.ndarray:
+    """One of each set of equal rows, in lexicographic order; column by column, and only rows that are still equal to others."""
+    order = np.argsort(X[:, 0], kind="stable")
+    group = np.zeros(order.size, dtype=np.int64)  # by place: the number of the run of rows that are equal so far
+    for column in range(X.shape[1]):
+        tied = np.flatnonzero(np.bincount(group)[group] > 1)
+        if not tied.size:
+            break
+        rows, runs = order[tied], group[tied]
+        values = X[rows, column]
+        if ((values[1:] < values[:-1]) & (runs[1:] == runs[:-1])).any():
+            rows = rows[np.lexsort((values, runs))]
+            order[tied] = rows
+        values = X[order, column]
+        group = np.concatenate([[0], np.cumsum((group[1:] != group[:-1]) | (values[1:] != values[:-1]))])
+    return order[np.concatenate([[True], group[1:] != group[:-1]])]

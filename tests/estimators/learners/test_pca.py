@@ -1,4 +1,4 @@
-"""KreinPCA: eigenpairs of the centred indefinite matrix, signs kept."""
+"""KreinPCA: eigenpairs of the centered indefinite matrix, signs kept."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from krein.kernels import DeltaGaussian, Gaussian
 from standin_map import CosineMap
 
 
-@parametrize_with_checks([KreinPCA(features=CosineMap()), KreinPCA(CosineMap(), 3, center=False)])
+@parametrize_with_checks([KreinPCA(), KreinPCA(features=CosineMap()), KreinPCA(CosineMap(), 3, center=False)])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
@@ -47,8 +47,8 @@ def test_new_rows_are_projected_by_the_kernel(X):
     model = KreinPCA(features, 4).fit(X[:50])
     T = model.transform(X[:50])
     K, K_new = kernel(X[:50]), kernel(X[50:], X[:50])
-    centred = K_new - K_new.mean(axis=1, keepdims=True) - K.mean(axis=0) + K.mean()
-    expected = centred @ (T / model.eigenvalues_)
+    centered = K_new - K_new.mean(axis=1, keepdims=True) - K.mean(axis=0) + K.mean()
+    expected = centered @ (T / model.eigenvalues_)
     np.testing.assert_allclose(model.transform(X[50:]), expected, atol=1e-7)
 
 
@@ -64,3 +64,26 @@ def test_on_a_positive_kernel_it_is_kernel_pca(X):
 def test_no_components_to_be_had():
     with pytest.raises(ValueError, match="same features"):
         KreinPCA(features=CosineMap()).fit(np.ones((5, 2)))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("features", 3), ("n_components", 0), ("n_components", 1.5), ("center", "yes")]
+)
+def test_errors_name_the_parameter(X, name, value):
+    with pytest.raises((TypeError, ValueError), match=f"^{name} must be"):
+        KreinPCA(**{"features": CosineMap(), name: value}).fit(X)
+
+
+def test_a_loaded_model_whose_parts_do_not_fit_is_refused(X):
+    model = KreinPCA(CosineMap(), 3).fit(X)
+    model._check_loaded()
+    KreinPCA()._check_loaded()
+    for name, part in (
+        ("components_", model.components_[:, 1:]),
+        ("mean_", model.mean_[1:]),
+        ("signature_", np.ones(2)),
+    ):
+        broken = KreinPCA(CosineMap(), 3).fit(X)
+        setattr(broken, name, part)
+        with pytest.raises(ValueError, match=name):
+            broken._check_loaded()

@@ -13,7 +13,7 @@ from krein.estimators.learners.exact import ExactKreinRidge
 from krein.estimators.learners.ridge import KreinRidge, KreinRidgeClassifier
 from krein.estimators.maps.nystroem import KreinNystroem
 from krein.kernels import DeltaGaussian
-from krein.learning import SingularSystemError
+from krein.learning import SingularSystemError, row_keys
 from standin_map import CosineMap
 
 REGULARIZERS = ["hilbert", "two", "krein"]
@@ -21,6 +21,8 @@ REGULARIZERS = ["hilbert", "two", "krein"]
 
 @parametrize_with_checks(
     [
+        KreinRidge(),
+        KreinRidgeClassifier(),
         KreinRidge(CosineMap()),
         KreinRidge(CosineMap(), regularizer="two"),
         KreinRidge(CosineMap(), regularizer="krein", selection="gcv"),
@@ -112,10 +114,18 @@ def test_leave_one_out_of_the_estimator_is_brute_force(rows):
 
 def test_leave_one_out_on_a_sample_of_rows(rows):
     X, y = rows
-    model = KreinRidge(CosineMap(), loo_rows=100).fit(X, y)
-    full = KreinRidge(CosineMap()).fit(X, y)
-    assert abs(np.log10(model.lam_ / full.lam_)) <= 2.0
-    assert not np.array_equal(model.scores_, full.scores_)
+    lams = np.geomspace(1e-6, 1.0, 7)
+    model = KreinRidge(CosineMap(), loo_rows=100, lam=lams).fit(X, y)
+    kept = np.flatnonzero(row_keys(np.arange(400)) <= np.sort(row_keys(np.arange(400)))[99])
+    Z = model.features_.transform(X)
+    A, b = Z - Z.mean(axis=0), y - y.mean()
+    for lam, score in zip(lams, model.scores_, strict=True):
+        # the residuals of all 400 rows by the hat matrix, of which the score averages those of the 100 rows kept
+        hat = A @ np.linalg.solve(A.T @ A + 400 * lam * np.eye(40), A.T) + 1 / 400
+        residual = (y - y.mean() - (hat - 1 / 400) @ b) / (1.0 - np.diagonal(hat))
+        assert score == pytest.approx(np.square(residual[kept]).mean(), rel=1e-8)
+    # λ is the strongest whose score on those rows is the best but for a thousandth
+    assert model.lam_ == lams[model.scores_ <= 1.001 * model.scores_.min()].max()
 
 
 @pytest.mark.parametrize("selection", ["loo", "validation", "gcv"])
@@ -129,7 +139,7 @@ def test_streams_give_what_fit_gives(labelled, monkeypatch, selection):
     grown = KreinRidgeClassifier(CosineMap(), selection=selection)
     for part in parts:
         grown.partial_fit(part[0], part[1], sample_weight=part[2])
-    monkeypatch.setattr("krein.estimators.learners.streaming._BLOCK_BYTES", 1)
+    monkeypatch.setattr("krein.learning.stream._BLOCK_BYTES", 1)
     small_blocks = KreinRidgeClassifier(CosineMap(), selection=selection).fit(X, y, weight)
     for model in (listed, once, grown, small_blocks):
         np.testing.assert_array_equal(model.classes_, whole.classes_)
@@ -237,12 +247,28 @@ class TestBadInput:
             KreinRidge(CosineMap(), lam=lam, regularizer=regularizer).fit(*rows)
 
     def test_names(self, rows):
-        with pytest.raises(ValueError, match="'hilbert', 'two' or 'krein'"):
+        with pytest.raises(ValueError, match="regularizer must be one of 'hilbert', 'two', 'krein'"):
             KreinRidge(CosineMap(), regularizer="banach").fit(*rows)
         with pytest.raises(ValueError, match="'loo', 'validation', 'gcv'"):
             KreinRidge(CosineMap(), selection="luck").fit(*rows)
         with pytest.raises(TypeError, match="StandardScaler has no signature_"):
             KreinRidge(StandardScaler()).fit(*rows)
+
+    @pytest.mark.parametrize(
+        ("name", "value"),
+        [
+            ("features", 3),
+            ("features", CosineMap),
+            ("loo_rows", 2.5),
+            ("loo_rows", 0),
+            ("fit_intercept", "yes"),
+            ("validation_fraction", 1.0),
+            ("validation_fraction", None),
+        ],
+    )
+    def test_errors_name_the_parameter(self, rows, name, value):
+        with pytest.raises((TypeError, ValueError), match=f"^{name} must be"):
+            KreinRidge(**{"features": CosineMap(), name: value}).fit(*rows)
 
     def test_singular_and_nearly_singular_krein_systems(self, rows):
         X, y = rows

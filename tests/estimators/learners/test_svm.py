@@ -7,10 +7,11 @@ from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from krein.estimators.learners.svm import KreinSVC
+from krein.learning.cost_choice import C_GRID
 from standin_map import CosineMap
 
 
-@parametrize_with_checks([KreinSVC(CosineMap()), KreinSVC(CosineMap(), solver="liblinear-primal")])
+@parametrize_with_checks([KreinSVC(), KreinSVC(CosineMap()), KreinSVC(CosineMap(), solver="liblinear-primal")])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
@@ -43,7 +44,9 @@ def test_solvers_agree_with_liblinear(rows, two_classes):
 def test_cost_by_cross_validation(rows, solver):
     X, y = rows
     model = KreinSVC(CosineMap(), C="auto", solver=solver, random_state=0).fit(X, y)
-    assert C_GRID[np.argmax(model.cv_scores_)] == model.C_
+    # the smallest C whose accuracy is the best but for a thousandth
+    near = np.flatnonzero(model.cv_scores_ >= model.cv_scores_.max() - 1e-3)
+    assert C_GRID[near[0]] == model.C_
     assert model.cv_scores_.shape == (5,)
     assert model.score(X, y) > 0.85
 
@@ -65,10 +68,23 @@ def test_float32_is_enough(rows):
 
 
 class TestBadInput:
-    @pytest.mark.parametrize("C", [0, -1.0, "best", None])
-    def test_cost(self, rows, C):
-        with pytest.raises(ValueError, match="C must be a positive number or 'cv'"):
-            KreinSVC(CosineMap(), C=C).fit(*rows)
+    @pytest.mark.parametrize(
+        ("name", "value"),
+        [
+            ("C", 0),
+            ("C", -1.0),
+            ("C", "cv"),
+            ("C", None),
+            ("tol", "x"),
+            ("tol", 0.0),
+            ("max_iter", 0),
+            ("max_iter", 1e3),
+            ("features", 3),
+        ],
+    )
+    def test_errors_name_the_parameter(self, rows, name, value):
+        with pytest.raises((TypeError, ValueError), match=f"^{name} must be"):
+            KreinSVC(**{"features": CosineMap(), name: value}).fit(*rows)
 
     def test_solver(self, rows):
         with pytest.raises(ValueError, match="'newton', 'liblinear-primal', 'liblinear-dual'"):
@@ -87,3 +103,22 @@ class TestBadInput:
     def test_too_few_steps_are_reported(self, rows):
         with pytest.warns(ConvergenceWarning, match="max_iter=1"):
             KreinSVC(CosineMap(), C=1000.0, tol=1e-10, max_iter=1).fit(*rows)
+
+
+def test_the_number_of_threads_changes_no_digit(rows, monkeypatch):
+    X, y = np.tile(rows[0], (10, 1)), np.tile(rows[1], 10)
+    found = []
+    for threads in (1, 2, 3):
+        monkeypatch.setattr("krein.learning.newton_system.n_threads", lambda count=threads: count)
+        found.append(KreinSVC(CosineMap(), C=100.0).fit(X, y).coef_)
+    np.testing.assert_array_equal(found[0], found[1])
+    np.testing.assert_array_equal(found[0], found[2])
+
+
+def test_a_loaded_model_whose_parts_do_not_fit_is_refused(rows):
+    model = KreinSVC(CosineMap()).fit(*rows)
+    model._check_loaded()
+    KreinSVC()._check_loaded()
+    model.classes_ = model.classes_[:2]
+    with pytest.raises(ValueError, match="classes ask for 1"):
+        model._check_loaded()

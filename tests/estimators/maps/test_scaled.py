@@ -5,10 +5,13 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from krein.estimators.maps.scaled import ScaledFeatures
+from krein.learning.columns import ColumnSummary
 from standin_map import CosineMap
 
 
-@parametrize_with_checks([ScaledFeatures(CosineMap()), ScaledFeatures(CosineMap(), scaling="standard")])
+@parametrize_with_checks(
+    [ScaledFeatures(), ScaledFeatures(CosineMap()), ScaledFeatures(CosineMap(), scaling="standard")]
+)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
@@ -30,3 +33,23 @@ def test_it_is_the_map_of_scaled_rows():
 def test_unknown_scaling():
     with pytest.raises(ValueError, match="'minmax', 'standard'"):
         ScaledFeatures(CosineMap(), scaling="log").fit(np.eye(3))
+    with pytest.raises(TypeError, match="features must be"):
+        ScaledFeatures(3).fit(np.eye(3))
+
+
+def test_known_columns_replace_those_of_the_sample():
+    X = np.random.default_rng(0).normal(size=(80, 2))
+    model = ScaledFeatures(CosineMap()).fit_sample(X[:10], ColumnSummary.of(X))
+    np.testing.assert_array_equal(model.low_, X.min(axis=0))
+    np.testing.assert_allclose(model.width_, np.ptp(X, axis=0), rtol=1e-15)
+
+
+def test_a_loaded_map_whose_parts_do_not_fit_is_refused():
+    X = np.random.default_rng(0).normal(size=(80, 2))
+    ScaledFeatures()._check_loaded()
+    for name, part in (("signature_", np.ones(3)), ("low_", np.zeros(3)), ("width_", np.array([1.0, 0.0]))):
+        model = ScaledFeatures(CosineMap()).fit(X)
+        model._check_loaded()
+        setattr(model, name, part)
+        with pytest.raises(ValueError, match=name):
+            model._check_loaded()

@@ -1,0 +1,224 @@
+"""Each row is checked once and turned into features once; what fails leaves no trace; λ does not hang on the dtype."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from counting_map import CountingMap
+from krein.estimators.learners.pca import KreinPCA
+from krein.estimators.learners.ridge import KreinRidge, KreinRidgeClassifier
+from krein.estimators.learners.svm import KreinSVC
+from krein.estimators.maps.fourier import SignedFourierFeatures
+from krein.estimators.maps.scaled import ScaledFeatures
+from krein.kernels import NTK, DeltaGaussian
+from krein.learning import first_pass, stream
+from standin_map import CosineMap
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, size=(3000, 3))
+    y = np.cos(3 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.1 * rng.normal(size=3000)
+    return X, y
+
+
+LEARNERS = {
+    "ridge": KreinRidge(CountingMap()),
+    "validation": KreinRidge(CountingMap(), selection="validation"),
+    "classifier": KreinRidgeClassifier(CountingMap()),
+    "svc": KreinSVC(CountingMap()),
+    "pca": KreinPCA(CountingMap()),
+}
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize("limit", [50_000, 1000])
+def test_every_row_is_transformed_once_and_checked_once(rows, name, limit, monkeypatch):
+    X, y = rows
+    checked = []
+    whole = stream.finite_rows
+
+    def finite_rows(X, start):
+        checked.append(np.arange(start, start + len(X)) if isinstance(start, int) else start)
+        return whole(X, start)
+
+    for module in (first_pass, stream):
+        monkeypatch.setattr(module, "finite_rows", finite_rows)
+    monkeypatch.setattr(first_pass, "FEATURE_ROWS", limit)
+    CountingMap.reset()
+    clone(LEARNERS[name]).fit(X, y if name in ("ridge", "validation") else y > 0.5)
+    assert CountingMap.rows == 3000
+    assert all(CountingMap.told_finite)
+    times = np.bincount(np.concatenate(checked), minlength=3000)
+    if limit > 3000:
+        assert (times == 1).all()
+    else:  # a longer table is not read from end to end before the map is fitted: its sample is checked by itself
+        assert times.min() == 1
+        assert times.max() == 2
+        assert np.count_nonzero(times == 2) == limit
+
+
+def test_rows_kept_for_leave_one_out_are_transformed_again_only_if_their_features_are_large(rows, monkeypatch):
+    X, y = rows
+    whole = KreinRidge(CountingMap()).fit(X, y)
+    monkeypatch.setattr("krein.learning.ridge_sums._KEPT_BYTES", 8 * 40 * 2999)
+    CountingMap.reset()
+    again = KreinRidge(CountingMap()).fit(X, y)
+    assert CountingMap.rows == 6000
+    np.testing.assert_array_equal(again.coef_, whole.coef_)
+    CountingMap.reset()
+    KreinRidge(CountingMap(), loo_rows=500).fit(X, y)
+    assert CountingMap.rows == 3000
+
+
+def test_a_stream_transforms_new_rows_only(rows):
+    X, y = rows
+    model = KreinRidge(CountingMap()).partial_fit(X[:1000], y[:1000])
+    CountingMap.reset()
+    model.partial_fit(X[1000:1200], y[1000:1200])
+    assert CountingMap.rows == 200
+    CountingMap.reset()
+    KreinRidge(CountingMap()).fit_chunks([(X[:2000], y[:2000]), (X[2000:], y[2000:])])
+    assert CountingMap.rows == 3000
+
+
+def state_of(model):
+    """Everything that predicting, counting and learning on depend on."""
+    arrays = {name: np.copy(value) for name, value in vars(model).items() if isinstance(value, np.ndarray)}
+    arrays |= {"rows": model.n_rows_, "sums": model._sums.rows, "gram": model._sums.everything().centered().gram}
+    return arrays
+
+
+@pytest.mark.parametrize("bad", ["row", "target", "weight", "label", "width"])
+@pytest.mark.parametrize("selection", ["loo", "validation", "gcv"])
+def test_a_call_to_partial_fit_that_fails_leaves_no_trace(rows, monkeypatch, selection, bad):
+    X, y = rows
+    monkeypatch.setattr(stream, "_BLOCK_BYTES", 1)  # blocks of 256 rows
+    labels = np.array(["low", "middle", "top"])[np.digitize(y, [0.2, 0.8])]
+    learner = KreinRidgeClassifier(CosineMap(), selection=selection, lam=np.geomspace(1e-6, 1e-1, 11))
+    never, model = clone(learner), clone(learner)
+    for one in (never, model):
+        one.partial_fit(X[:1000], labels[:1000])
+    before, names = state_of(model), set(vars(model))
+    X_bad, labels_bad, weight = X[1000:2000].copy(), labels[1000:2000].astype(object), np.ones(1000)
+    labels_bad[:300] = "new"  # a class of blocks that were entered before the last one failed
+    if bad == "row":
+        X_bad[-1, 2] = np.nan
+    elif bad == "target":
+        labels_bad[-1] = None
+    elif bad == "weight":
+        weight[-1] = np.inf
+    elif bad == "label":
+        labels_bad = labels_bad[:-1]
+    else:
+        X_bad = X_bad[:, :2]
+    with pytest.raises(ValueError):
+        model.partial_fit(X_bad, labels_bad, sample_weight=weight)
+    after = state_of(model)
+    assert set(vars(model)) == names
+    assert before.keys() == after.keys()
+    for name, value in before.items():
+        np.testing.assert_array_equal(after[name], value, err_msg=name)
+    for one in (never, model):
+        one.partial_fit(X[2000:], labels[2000:])
+    assert model.n_rows_ == never.n_rows_ == 2000
+    np.testing.assert_array_equal(model.classes_, never.classes_)
+    np.testing.assert_array_equal(model.coef_, never.coef_)
+    np.testing.assert_array_equal(model.intercept_, never.intercept_)
+
+
+def test_a_first_call_that_fails_leaves_no_trace_either(rows, monkeypatch):
+    X, y = rows
+    monkeypatch.setattr(stream, "_BLOCK_BYTES", 1)
+    model = KreinRidge(CosineMap())
+    X_bad = np.ones((600, 2))
+    X_bad[-1] = np.nan
+    with pytest.raises(ValueError, match="row 599"):
+        model.partial_fit(X_bad, y[:600])
+    assert vars(model) == vars(KreinRidge(model.features))
+    model.partial_fit(X, y)
+    np.testing.assert_array_equal(model.coef_, KreinRidge(CosineMap()).partial_fit(X, y).coef_)
+
+
+def test_a_map_that_refuses_a_late_row_leaves_no_trace(rows, monkeypatch):
+    X, y = rows
+    monkeypatch.setattr(stream, "_BLOCK_BYTES", 1)
+    model = KreinRidge(SignedFourierFeatures(kernel=NTK(), n_components=32, random_state=0), lam=1e-3)
+    model.partial_fit(X[:600], y[:600])
+    zero = X[600:1200].copy()
+    zero[-1] = 0.0  # no direction, and the kernel lives on the sphere
+    coef = model.coef_.copy()
+    with pytest.raises(ValueError, match="zero"):
+        model.partial_fit(zero, y[600:1200])
+    assert model.n_rows_ == model._sums.rows == 600
+    np.testing.assert_array_equal(model.coef_, coef)
+
+
+@pytest.mark.parametrize("classify", [False, True])
+def test_single_and_double_precision_choose_the_same_lambda(rows, classify):
+    """Rounding keeps the order of the rows, so that both fit the same map; scores then differ by far less than the margin."""
+    X, y = rows
+    learner = KreinRidgeClassifier if classify else KreinRidge
+    targets = y > 0.5 if classify else y
+    features = SignedFourierFeatures(kernel=DeltaGaussian(0.5, 2.0), n_components=64, random_state=0)
+    double = learner(features).fit(X, targets)
+    single = learner(features).fit(X.astype(np.float32), targets)
+    assert single.lam_ == pytest.approx(double.lam_, rel=1e-4)
+    # float32 features have an error of 1e-6 of their size and λ is 1e-13 of it at least: predictions keep a few digits
+    np.testing.assert_allclose(single.predict(X), double.predict(X), rtol=0, atol=0.01)
+
+
+@pytest.mark.parametrize("learner", [KreinRidge(), KreinRidgeClassifier()])
+def test_a_loaded_model_whose_parts_do_not_fit_is_refused(rows, learner):
+    X, y = rows
+    targets = np.digitize(y, [0.2, 0.8])
+    model = clone(learner).set_params(features=CosineMap(), lam=1e-3).fit(X, targets)
+    model._check_loaded()
+    learner._check_loaded()
+    for name, part in (
+        ("coef_", model.coef_[..., 1:]),
+        ("coef_", np.full_like(model.coef_, np.nan)),
+        ("intercept_", np.zeros(7)),
+    ):
+        broken = clone(model).fit(X, targets)
+        setattr(broken, name, part)
+        with pytest.raises(ValueError, match=name):
+            broken._check_loaded()
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("scaling", ["minmax", "standard"])
+def test_columns_are_scaled_by_all_rows_although_the_map_sees_a_sample(rows, scaling, weighted, monkeypatch):
+    X, y = rows
+    weight = np.random.default_rng(1).integers(0, 3, 3000).astype(float) if weighted else np.ones(3000)
+    monkeypatch.setattr(first_pass, "FEATURE_ROWS", 50)
+    learner = KreinRidge(ScaledFeatures(CosineMap(), scaling=scaling), lam=1e-3)
+    chunks = [(X[a : a + 700], y[a : a + 700], weight[a : a + 700]) for a in range(0, 3000, 700)]
+    present = X[weight > 0]
+    mean = np.average(X, axis=0, weights=weight)
+    low, width = {
+        "minmax": (present.min(axis=0), np.ptp(present, axis=0)),
+        "standard": (mean, np.sqrt(np.average((X - mean) ** 2, axis=0, weights=weight))),
+    }[scaling]
+    for model in (clone(learner).fit(X, y, weight), clone(learner).fit_chunks(chunks)):
+        np.testing.assert_allclose(model.features_.low_, low, rtol=1e-12, atol=1e-14)
+        np.testing.assert_allclose(model.features_.width_, width, rtol=1e-12)
+
+
+def test_a_value_beyond_the_sample_but_within_the_data_is_not_clipped(rows, monkeypatch):
+    X, y = rows
+    monkeypatch.setattr(first_pass, "FEATURE_ROWS", 50)
+    X = X.copy()
+    # the two rows of greatest value, which the 50 sampled rows do not reach
+    X[17, 0], X[2500, 0] = 40.0, 50.0
+    for model in (
+        KreinRidge(ScaledFeatures(CosineMap()), lam=1e-6).fit(X, y),
+        KreinRidge(ScaledFeatures(CosineMap()), lam=1e-6).fit_chunks([(X[:1500], y[:1500]), (X[1500:], y[1500:])]),
+        KreinRidgeClassifier(ScaledFeatures(CosineMap())).fit(X, y > 0.5),
+        KreinSVC(ScaledFeatures(CosineMap())).fit(X, y > 0.5),
+        KreinPCA(ScaledFeatures(CosineMap())).fit(X),
+    ):
+        assert model.features_.low_[0] + model.features_.width_[0] == 50.0
+        near, far = model.features_.transform(X[[17, 2500]])
+        assert np.abs(near - far).max() > 1e-3

@@ -1,0 +1,174 @@
+"""The choice of λ and of C, with a margin and in a fixed order; samples, columns and targets that the choice rests on."""
+
+import numpy as np
+import pytest
+
+from krein.learning.columns import ColumnSummary
+from krein.learning.cost_choice import best_cost, fold_hits
+from krein.learning.first_pass import look_at_matrix
+from krein.learning.ridge_choice import best_candidate, check_lam
+from krein.learning.row_sample import RowSample, distinct_rows, row_keys, sample_numbers
+from krein.learning.sums import FeatureSums, NormalSums
+from krein.learning.targets import LabelTargets, NumberTargets
+
+
+class TestBestCandidate:
+    LAM = np.geomspace(1e-6, 1e-1, 6)
+
+    def test_strongest_within_a_thousandth(self):
+        scores = np.array([0.9, 0.5, 0.5004, 0.50049, 0.51, 0.6])
+        assert best_candidate(self.LAM, scores) == 3
+        assert best_candidate(self.LAM[::-1], scores[::-1]) == 2
+
+    @pytest.mark.parametrize("seed", range(20))
+    def test_rounding_does_not_decide(self, seed):
+        """Ties and near ties: the choice is the same when every score is off by a relative 1e-9."""
+        rng = np.random.default_rng(seed)
+        scores = rng.choice([0.5, 0.5, 0.7, np.inf], size=6)
+        scores[2] = 0.5
+        noisy = scores * (1.0 + 1e-9 * rng.uniform(-1, 1, 6))
+        assert best_candidate(self.LAM, noisy) == best_candidate(self.LAM, scores)
+
+    def test_errors_at_the_size_of_rounding_are_equal(self):
+        scores = np.array([3e-25, 1e-25, 2e-25, 5e-20, 1e-3, 1.0])
+        assert best_candidate(self.LAM, scores, rounding=1e-18) == 3
+
+    def test_pairs_by_their_product_then_by_their_order(self):
+        pairs = np.array([[1.0, 0.01], [0.1, 0.1], [0.1, 10.0], [1.0, 1.0]])
+        assert best_candidate(pairs, np.full(4, 0.5)) == 2  # as strong as the last one, and before it
+        assert best_candidate(pairs[:2], np.full(2, 0.5)) == 0
+
+    def test_nothing_known(self):
+        assert best_candidate(self.LAM, np.full(6, np.inf)) == 5
+
+
+def test_candidates_are_pairs():
+    np.testing.assert_array_equal(check_lam([0.1, 0.2], "hilbert"), [[0.1, 0.1], [0.2, 0.2]])
+    np.testing.assert_array_equal(check_lam((0.1, 0.2), "two"), [[0.1, 0.2]])
+    assert check_lam("auto", "krein", "gcv") is None
+
+
+def test_cost_by_hits_with_a_margin():
+    assert best_cost(np.array([10, 90, 90, 89, 90]), 100) == 0.1
+    assert best_cost(np.array([9400, 9489, 9490, 9499, 9500]), 10_000) == 1.0
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 3, 120)
+    Z = rng.normal(size=(120, 5)) + 3.0 * np.eye(5)[codes]
+    held = np.split(rng.permutation(120), 4)
+    hits = fold_hits(Z, codes, held, 3, tol=1e-6, max_iter=100)
+    assert hits.dtype.kind == "i"
+    assert hits.max() > 100
+
+
+@pytest.mark.parametrize("limit", [1, 30, 500, 1000])
+def test_numbers_of_a_sample_are_those_of_smallest_key(limit, monkeypatch):
+    monkeypatch.setattr("krein.learning.row_sample._KEYS_AT_A_TIME", 64)
+    keys = row_keys(np.arange(500))
+    np.testing.assert_array_equal(sample_numbers(500, limit), np.sort(np.argsort(keys)[:limit]))
+
+
+def test_a_copy_of_a_sample_does_not_follow():
+    sample = RowSample(10)
+    sample.add(np.arange(5), np.arange(5.0))
+    twin = sample.copy()
+    sample.add(np.arange(5, 8), np.arange(5.0, 8.0))
+    assert len(twin) == 5
+    assert len(sample) == 8
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_distinct_rows_depend_on_values_only(dtype):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 3, size=(400, 5)).astype(dtype)
+    found = distinct_rows(X)
+    np.testing.assert_array_equal(np.unique(found, axis=0), np.unique(X, axis=0))
+    assert found.shape == np.unique(X, axis=0).shape
+    np.testing.assert_array_equal(found, distinct_rows(X[rng.permutation(400)]))
+    assert not (np.diff(found[:, 0]) >= 0).all()  # no order to it
+
+
+def test_rounding_keeps_the_order_of_distinct_rows():
+    X = np.random.default_rng(1).normal(size=(2000, 3))
+    assert np.unique(X[:, 0].astype(np.float32)).size == 2000
+    np.testing.assert_array_equal(distinct_rows(X).astype(np.float32), distinct_rows(X.astype(np.float32)))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_columns_of_parts_are_those_of_the_whole(weighted, dtype):
+    rng = np.random.default_rng(2)
+    X = (rng.normal(size=(300, 4)) * [1.0, 100.0, 0.01, 0.0] + 7.0).astype(dtype)
+    weight = rng.integers(0, 3, 300).astype(float) if weighted else None
+    total = None
+    for part in np.split(np.arange(300), [1, 2, 100]):
+        one = ColumnSummary.of(X[part], None if weight is None else weight[part])
+        total = one if total is None else total.merged(one)
+    w = np.ones(300) if weight is None else weight
+    mean = np.average(X.astype(np.float64), axis=0, weights=w)
+    assert total.weight == w.sum()
+    np.testing.assert_array_equal(total.least, X[w > 0].min(axis=0))
+    np.testing.assert_array_equal(total.greatest, X[w > 0].max(axis=0))
+    np.testing.assert_allclose(total.mean, mean, rtol=1e-13)
+    np.testing.assert_allclose(total.variance, np.average((X - mean) ** 2, axis=0, weights=w), rtol=1e-11, atol=1e-13)
+
+
+def test_a_summary_is_valid_or_not_there():
+    assert ColumnSummary.of(np.ones((3, 2)), np.zeros(3)) is None
+    with pytest.raises(ValueError, match="one number for each column"):
+        ColumnSummary(1.0, np.zeros(2), np.zeros(3), np.zeros(2), np.zeros(2))
+    with pytest.raises(ValueError, match="positive weight"):
+        ColumnSummary(0.0, *np.zeros((4, 2)))
+
+
+def test_a_row_of_the_sample_is_named_by_its_number(monkeypatch):
+    monkeypatch.setattr("krein.learning.first_pass.FEATURE_ROWS", 20)
+    X = np.ones((100, 2))
+    bad = sample_numbers(100, 20)[7]
+    X[bad] = np.inf
+    with pytest.raises(ValueError, match=f"row {bad};"):
+        look_at_matrix(X, None)
+
+
+def test_sums_of_features_alone_are_those_with_targets():
+    rng = np.random.default_rng(3)
+    Z, weight = rng.normal(size=(90, 4)) + 5.0, rng.integers(0, 3, 90).astype(float)
+    alone, other, beside = FeatureSums(Z[0]), FeatureSums(Z[0]), NormalSums(Z[0], np.zeros(1))
+    alone.add(Z[:40], weight[:40])
+    other.add(Z[40:], weight[40:])
+    alone.merge(other)
+    beside.add(Z, np.zeros((90, 1)), weight)
+    np.testing.assert_allclose(alone.centered().gram, beside.centered().gram, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(alone.centered().mean, beside.centered().mean, rtol=1e-14)
+    assert alone.rows == np.count_nonzero(weight)
+    with pytest.raises(ValueError, match="different shifts"):
+        alone.merge(_with_rows(FeatureSums(Z[1]), Z))
+    with pytest.raises(ValueError, match="no sums yet"):
+        FeatureSums().centered()
+
+
+def _with_rows(sums, Z):
+    sums.add(Z)
+    return sums
+
+
+def test_labels_are_columns_in_order_of_appearance():
+    labels = LabelTargets()
+    np.testing.assert_array_equal(labels.columns(labels.encode(np.array(["b", "c"]))), np.eye(2))
+    twin = labels.copy()
+    assert twin.columns(twin.encode(np.array(["a"]))).shape == (1, 3)
+    classes, columns = twin.sorted_classes()
+    np.testing.assert_array_equal(classes, ["a", "b", "c"])
+    np.testing.assert_array_equal(columns, [2, 0, 1])
+    assert labels.sorted_classes()[0].size == 2  # the copy's new class is its own
+    np.testing.assert_array_equal(labels.preview(np.array([3, 3, 1, 2]), 50, np.array([1.0, 1.0, 0.0, 2.0])), [2, 3])
+
+
+def test_numbers_are_previewed_from_the_first_rows():
+    y = np.arange(3000.0)
+    numbers = NumberTargets()
+    assert numbers.preview(y, 0, None).size == 1024
+    assert numbers.preview(y, 1000, None).size == 24
+    assert numbers.preview(y, 5000, None).size == 0
+    numbers.announce(y[:, None])
+    assert not numbers.vector
+    np.testing.assert_array_equal(numbers.shift(y[:11], intercept=True), [5.0])

@@ -307,7 +307,7 @@ class TestRegion:
         with pytest.raises(ValueError, match=r"row 0 of X has length .*normalize=False"):
             features(kernel=NTK(normalize=False)).fit(SPACE)
         features(kernel=NTK(), normalize=False).fit(scaled)
-        with pytest.raises(ValueError, match="normalize must be (one of )?'auto', True or False, got 'yes'"):
+        with pytest.raises(ValueError, match=r"normalize must be (one of )?'auto', True or False, got 'yes'"):
             features(normalize="yes").fit(SPACE)
 
     def test_negative_entries(self):

@@ -17,7 +17,7 @@ def test_auto():
     recipe = MeasureRecipe(tol=0.1)
     assert as_measure_recipe(recipe) is recipe
     for wrong in ("best", None, 0.1, MeasureRecipe):
-        with pytest.raises(ValueError, match=r"measure must be one of 'auto' or a krein.MeasureRecipe, got"):
+        with pytest.raises(ValueError, match=r"measure must be (one of )?'auto' or a krein.MeasureRecipe, got"):
             as_measure_recipe(wrong)
     assert krein.MeasureRecipe is MeasureRecipe
 
@@ -29,11 +29,11 @@ def test_auto():
         ({"head_degree": 3}, ValueError, "head_degree must be at most 2, got 3"),
         ({"head_degree": -2}, ValueError, "head_degree must be at least -1, got -2"),
         ({"head_degree": 1.0}, TypeError, "head_degree must be an integer"),
-        ({"head_degree": "some"}, ValueError, r"one of 'auto', -1 \(no head\), 0, 1 or 2, got 'some'"),
+        ({"head_degree": "some"}, ValueError, r"'auto', -1 \(no head\), 0, 1 or 2, got 'some'"),
         ({"head_degree": None}, TypeError, "head_degree must be an integer"),
         ({"tol": 0.0}, ValueError, "tol must be positive"),
         ({"tol": math.nan}, ValueError, "tol must be finite"),
-        ({"tol": "small"}, ValueError, "one of 'auto' or a positive number, got 'small'"),
+        ({"tol": "small"}, ValueError, "'auto' or a positive number, got 'small'"),
         ({"tol": None}, TypeError, "tol must be a real number"),
         ({"method": "fourier", "truncate": -1.0}, ValueError, "truncate must be positive"),
         ({"truncate": 10.0}, ValueError, "truncate .* method='fourier' only, got method='auto'"),

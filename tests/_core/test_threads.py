@@ -84,9 +84,10 @@ def blas_counts() -> list[int]:
 
 @pytest.fixture
 def undecided(monkeypatch):
-    """An environment that says nothing of threads."""
+    """An environment that says nothing of threads, whatever it said when BLAS and OpenMP were loaded."""
     for name in VARIABLES:
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(threads, "pools_limit", lambda *_: None)
 
 
 class TestWhoDecides:
@@ -125,7 +126,7 @@ class TestWhoDecides:
         )
         assert report(before, NUMBA_NUM_THREADS="2")[:3] == [1, 1, 1]
 
-    def test_the_program_goes_before_the_environment(self, monkeypatch):
+    def test_the_program_goes_before_the_environment(self, undecided, monkeypatch):
         monkeypatch.setenv("OMP_NUM_THREADS", "2")
         assert n_threads() == 2
         assert n_threads(5) == 5
@@ -168,7 +169,7 @@ class TestWhoDecides:
 
 
 class TestCallersAtTheSameTime:
-    def test_they_share_the_threads(self, monkeypatch):
+    def test_they_share_the_threads(self, undecided, monkeypatch):
         monkeypatch.setenv("OMP_NUM_THREADS", "8")
         seen, here, leave = {}, threading.Barrier(3), threading.Barrier(3)
 
@@ -184,7 +185,7 @@ class TestCallersAtTheSameTime:
         assert seen == {0: 2, 1: 2, 2: 1}
         assert n_threads() == 8
 
-    def test_calls_within_one_another_are_one_caller(self, monkeypatch):
+    def test_calls_within_one_another_are_one_caller(self, undecided, monkeypatch):
         monkeypatch.setenv("OMP_NUM_THREADS", "8")
         with within_budget(), quiet_blas(), within_budget():
             assert n_threads() == 8

@@ -78,34 +78,41 @@ class Blas:
         for library, count in zip(_libraries()[0], self._before, strict=True):
             _set(library, min(threads, count))
 
-    def least(self) -> int | None:
-        """The least number of threads of a library, our own limit apart; None without any library.
+    def found(self) -> tuple[int, ...]:
+        """The number of threads of each library, our own limit apart.
 
         Returns
         -------
-        int or None
+        tuple of int
         """
-        return min(self._counts() if self._before is None else self._before, default=None)
+        return self._counts() if self._before is None else self._before
 
     @staticmethod
     def _counts() -> tuple[int, ...]:
         return tuple(library.get_num_threads() or 1 for library in _libraries()[0])
 
 
-def pools_limit() -> int | None:
-    """The least number of threads that OpenMP or numba's pool would use in this thread; None if neither is there.
+def pools_limit(blas: Blas, usual: int) -> int | None:
+    """The least number of threads that BLAS, OpenMP or numba's pool have been limited to; None if they have not been.
 
     numba is not imported and its threads are not started for this: until they run, nobody has limited them but by the environment.
+
+    Parameters
+    ----------
+    blas : Blas
+    usual : int
+        What BLAS and OpenMP have where nobody has limited them, the number of processors.
 
     Returns
     -------
     int or None
     """
-    counts = [library.get_num_threads() or 1 for library in _libraries()[1]]
+    counts = [*blas.found(), *(library.get_num_threads() or 1 for library in _libraries()[1])]
+    limits = [count for count in counts if count < usual]
     numba = running_numba()
-    if numba is not None:
-        counts.append(int(numba.get_num_threads()))
-    return min(counts, default=None)
+    if numba is not None and numba.get_num_threads() < numba.config.NUMBA_NUM_THREADS:
+        limits.append(int(numba.get_num_threads()))
+    return min(limits, default=None)
 
 
 @contextmanager

@@ -137,10 +137,9 @@ def _resolved(n_jobs: int) -> int:
 def _unlimited(caller: _Caller | None) -> int:
     """What the environment, the processors and the limits of others' pools allow."""
     processors = usable_processors()
-    found = _found() if caller is None else caller.found
+    found = pools_limit(_state.blas, processors) if caller is None else caller.found
     total = min(_from_environment(), default=processors)
-    # Their usual number is that of the processors, which is no limit of anybody's making.
-    return total if found is None or found >= processors else min(total, found)
+    return total if found is None else min(total, found)
 
 
 def _from_environment() -> list[int]:
@@ -148,12 +147,6 @@ def _from_environment() -> list[int]:
         os.environ.get(name, "").split(",")[0].strip() for name in VARIABLES
     )  # OpenMP has a number for each level
     return [int(value) for value in values if value.isdecimal() and int(value) > 0]
-
-
-def _found() -> int | None:
-    """The least number of threads of others' pools, as far as it is not our doing."""
-    counts = [count for count in (_state.blas.least(), pools_limit()) if count is not None]
-    return min(counts, default=None)
 
 
 @contextmanager
@@ -257,7 +250,7 @@ def _call(jobs: int | None, *, quiet: bool) -> Iterator[None]:
     with _state.lock:
         caller = _here.caller
         if caller is None:
-            caller = _here.caller = _Caller(_found())
+            caller = _here.caller = _Caller(pools_limit(_state.blas, usable_processors()))
             _state.callers.append(caller)
         caller.jobs.append(jobs)
         caller.quiet.append(quiet)

@@ -28,9 +28,9 @@ distributed = pytest.importorskip("distributed")
 class SlowCosineMap(CosineMap):
     """Takes its time over every block, so that a worker can be killed while it works."""
 
-    def _features(self, X):
+    def transform(self, X):
         time.sleep(0.15)
-        return super()._features(X)
+        return super().transform(X)
 
 
 @pytest.fixture(scope="module")

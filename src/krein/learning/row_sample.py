@@ -228,4 +228,4 @@ def _distinct_in_order(X: np.ndarray) -> np.ndarray:
             order[tied] = rows
         values = X[order, column]
         group = np.concatenate([[0], np.cumsum((group[1:] != group[:-1]) | (values[1:] != values[:-1]))])
-    return order[np.concatenate([[True], group[1:] != group[:-1]])]
+    return np.asarray(order[np.concatenate([[True], group[1:] != group[:-1]])])

@@ -68,7 +68,9 @@ def labels_of(values: Any, classes: np.ndarray) -> Any:
     return classes[winning_columns(values)]
 
 
-def check_linear(features: Any, coef: np.ndarray, intercept: np.ndarray, n_outputs: int | None = None) -> None:
+def check_linear(
+    features: Any, coef: np.ndarray, intercept: np.ndarray, n_outputs: int | None = None, *, name: str = "coef_"
+) -> None:
     """An error unless the parts of a linear model fit each other, for models that come from files.
 
     Parameters
@@ -78,13 +80,15 @@ def check_linear(features: Any, coef: np.ndarray, intercept: np.ndarray, n_outpu
     intercept : ndarray of shape (n_outputs,)
     n_outputs : int or None, default=None
         How many there must be.
+    name : str, default="coef_"
+        What the coefficients are called.
     """
     width = features.signature_.shape[0]
     if coef.ndim != 2 or coef.shape[1] != width:
-        raise ValueError(f"coef_ has shape {coef.shape}, which does not fit a feature map of {width} columns")
+        raise ValueError(f"{name} has shape {coef.shape}, which does not fit a feature map of {width} columns")
     if intercept.shape != coef.shape[:1]:
-        raise ValueError(f"intercept_ has shape {intercept.shape}, which does not fit coef_ of shape {coef.shape}")
+        raise ValueError(f"intercept_ has shape {intercept.shape}, which does not fit {name} of shape {coef.shape}")
     if not (np.isfinite(coef).all() and np.isfinite(intercept).all()):
-        raise ValueError("coef_ and intercept_ must be finite")
+        raise ValueError(f"{name} and intercept_ must be finite")
     if n_outputs is not None and coef.shape[0] != n_outputs:
-        raise ValueError(f"coef_ has {coef.shape[0]} rows where the classes ask for {n_outputs}")
+        raise ValueError(f"{name} has {coef.shape[0]} rows where the classes ask for {n_outputs}")

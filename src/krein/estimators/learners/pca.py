@@ -16,16 +16,15 @@ from krein.estimators.learners.input_checks import check_rows
 from krein.estimators.learners.linear import check_linear, linear_values
 from krein.estimators.maps.fitting import (
     CheckedFeatures,
-    ColumnScaledMap,
     check_features,
     copy_input_tags,
     fit_features,
-    is_pairwise,
+    look_for,
+    wants_columns,
 )
 from krein.files.models import SavableMixin
 from krein.learning import first_pass
 from krein.learning.components import leading_components
-from krein.learning.first_pass import look_at_matrix
 from krein.learning.stream import Features, feature_blocks
 from krein.learning.sums import FeatureSums
 
@@ -100,14 +99,13 @@ class KreinPCA(SavableMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         if self.n_components is not None:
             positive_integer(self.n_components, "n_components")
         center = truth_value(self.center, "center")
-        summarize = isinstance(self.features, ColumnScaledMap)
         if is_dask(X):
             rows = DaskRows.of(X)
             check_rows(self, rows.head, first=True)
-            seen = rows.first_look(first_pass.FEATURE_ROWS, summarize=summarize).seen
+            seen = rows.first_look(first_pass.FEATURE_ROWS, summarize=wants_columns(self.features)).seen
         else:
             X = check_rows(self, X, first=True)
-            X, seen, checked = look_at_matrix(X, None, summarize=summarize, whole=is_pairwise(self.features))
+            X, seen, checked = look_for(self.features, X)
         self.features_ = fit_features(self.features, seen.sample, self.random_state, seen.columns)
         features = CheckedFeatures(self.features_)
         if is_dask(X):
@@ -152,7 +150,7 @@ class KreinPCA(SavableMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     def _check_loaded(self) -> None:
         if "components_" not in vars(self):
             return
-        check_linear(self.features_, self.components_, np.zeros(self.components_.shape[0]))
+        check_linear(self.features_, self.components_, np.zeros(self.components_.shape[0]), name="components_")
         if self.mean_.shape != self.components_.shape[1:]:
             raise ValueError(f"mean_ has shape {self.mean_.shape}, expected {self.components_.shape[1:]}")
         if not self.eigenvalues_.shape == self.signature_.shape == self.components_.shape[:1]:

@@ -68,6 +68,11 @@ class KreinRidge(RegressorMixin, RidgeBase):
     with those of an SVD of Z to 1e-9 at :math:`\lambda = 10^{-11}` and at :math:`10^{-13}`. Below λ = 1e-15 of the mean
     square length rounding decides.
 
+    Scores that differ by less than a thousandth count as equal, and the strongest regularization among them is taken, so the
+    choice does not hang on the processor or the order of the rows. float32 and float64 rows fit the same map (rounding keeps
+    the order of the sampled rows) and choose the same λ unless two scores differ by that thousandth to six digits, or rounding
+    makes two sampled rows equal.
+
     The choice of λ takes the feature map as given. Random features have hardly seen a row; a Nyström map with as many
     landmarks as rows has seen every one, and wants its λ chosen by cross-validation from outside (``GridSearchCV``).
 

@@ -20,15 +20,15 @@ from krein.estimators.learners.input_checks import check_lengths, check_rows, ch
 from krein.estimators.learners.linear import check_linear, linear_values
 from krein.estimators.maps.fitting import (
     CheckedFeatures,
-    ColumnScaledMap,
     check_features,
     copy_input_tags,
     fit_features,
-    is_pairwise,
+    look_for,
+    wants_columns,
 )
 from krein.files.models import SavableMixin
 from krein.learning import first_pass
-from krein.learning.first_pass import ChunkPass, FirstPass, look_at_matrix
+from krein.learning.first_pass import ChunkPass, FirstPass
 from krein.learning.path import Regularizer
 from krein.learning.ridge_choice import RidgeOptions, RidgeSolution, check_lam, solve_ridge
 from krein.learning.ridge_sums import RidgeSums, add_rows
@@ -105,8 +105,7 @@ class RidgeBase(SavableMixin, BaseEstimator, ABC):
     def _start(self, block: Block, targets: Targets, options: RidgeOptions, *, all_rows: bool = True) -> Self:
         """Fit the map and the model on a first matrix; `all_rows`: more will not come."""
         X, y, weight = block
-        summarize, whole = isinstance(self.features, ColumnScaledMap), is_pairwise(self.features)
-        X, seen, checked = look_at_matrix(X, weight, summarize=summarize, whole=whole)
+        X, seen, checked = look_for(self.features, X, weight)
         features = self._fit_features(seen)
         n_rows = X.shape[0] if all_rows else None
         sums = options.new_sums(targets, y, features.signature.shape[0], shift=None, n_rows=n_rows)
@@ -115,8 +114,8 @@ class RidgeBase(SavableMixin, BaseEstimator, ABC):
 
     def _fit_dask(self, rows: DaskRows, targets: Targets, options: RidgeOptions) -> Self:
         check_rows(self, rows.head, first=True)
-        summarize = isinstance(self.features, ColumnScaledMap)
-        look = rows.first_look(first_pass.FEATURE_ROWS, targets, self._check_targets, summarize=summarize)
+        wanted = wants_columns(self.features)
+        look = rows.first_look(first_pass.FEATURE_ROWS, targets, self._check_targets, summarize=wanted)
         first = cast(np.ndarray, look.targets)
         targets.announce(first)
         features = self._fit_features(look.seen)
@@ -143,7 +142,7 @@ class RidgeBase(SavableMixin, BaseEstimator, ABC):
         self
         """
         options, targets = self._options(), self._new_targets(None)
-        look = ChunkPass(summarize=isinstance(self.features, ColumnScaledMap))
+        look = ChunkPass(summarize=wants_columns(self.features))
         again = chunks
         if iter(chunks) is chunks:  # an iterator: its head is looked at and learned from, the rest only learned from
             rest, head = iter(chunks), []

@@ -12,9 +12,18 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import get_tags
 
 from krein.learning.columns import ColumnSummary
+from krein.learning.first_pass import FirstPass, look_at_matrix
 from krein.learning.stream import Features
 
-__all__ = ["CheckedFeatures", "ColumnScaledMap", "check_features", "copy_input_tags", "fit_features", "is_pairwise"]
+__all__ = [
+    "CheckedFeatures",
+    "ColumnScaledMap",
+    "check_features",
+    "copy_input_tags",
+    "fit_features",
+    "look_for",
+    "wants_columns",
+]
 
 
 class ColumnScaledMap(ABC):
@@ -115,8 +124,8 @@ def fit_features(features: Any, sample: Any, random_state: Any, columns: ColumnS
     return fitted
 
 
-def is_pairwise(features: Any) -> bool:
-    """Whether a map takes similarities to the training rows rather than the rows.
+def wants_columns(features: Any) -> bool:
+    """Whether a map wants to know the range of columns in all rows.
 
     Parameters
     ----------
@@ -126,7 +135,27 @@ def is_pairwise(features: Any) -> bool:
     -------
     bool
     """
-    return features is not None and bool(get_tags(features).input_tags.pairwise)
+    return isinstance(features, ColumnScaledMap)
+
+
+def look_for(features: Any, X: Any, weight: np.ndarray | None = None) -> tuple[Any, FirstPass, bool]:
+    """What a map that is yet to be fitted needs to know of a matrix of rows, or of similarities if it takes those.
+
+    Parameters
+    ----------
+    features : transformer or None
+    X : ndarray, memory map or CSR matrix of shape (n_rows, n_features)
+    weight : ndarray of shape (n_rows,), default=None
+
+    Returns
+    -------
+    X : as given, or as floating point numbers
+    seen : FirstPass
+    checked : bool
+        Whether all rows were found to be finite, see `krein.learning.first_pass.look_at_matrix`.
+    """
+    pairwise = features is not None and bool(get_tags(features).input_tags.pairwise)
+    return look_at_matrix(X, weight, summarize=wants_columns(features), whole=pairwise)
 
 
 def copy_input_tags(tags: Any, features: Any) -> None:

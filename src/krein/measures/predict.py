@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any, final
 
 import numpy as np
 
+from krein._core.checks import positive_integer
 from krein.measures.omega import omega
 from krein.measures.parts import Atoms
 from krein.measures.signed import SignedMeasure
@@ -31,12 +31,17 @@ def frequencies_for_width(measure: SignedMeasure, n_components: int) -> int:
 
 
 def check_width(n_components: Any) -> int:
-    """The number of output columns as an int, or an error that names the rule."""
-    if not isinstance(n_components, Integral) or isinstance(n_components, bool):
-        raise TypeError(f"n_components must be an integer, the number of output columns, got {n_components!r}")
-    if n_components < 1:
-        raise ValueError(f"n_components must be at least 1, the number of output columns, got {n_components}")
-    return int(n_components)
+    """The number of output columns as an int, or an error that names the rule.
+
+    Parameters
+    ----------
+    n_components : int
+
+    Returns
+    -------
+    int
+    """
+    return positive_integer(n_components, "n_components", why=", the number of output columns")
 
 
 def predicted_error(measure: SignedMeasure, z: Any, n_components: int) -> np.ndarray:
@@ -123,6 +128,11 @@ class Outlook:
         """Largest |k| at these distances; 1 for the zero kernel."""
         return float(np.max(np.abs(self.exact))) or 1.0
 
+    @property
+    def square(self) -> float:
+        """Mean of k² at these distances; 1 for the zero kernel."""
+        return float(np.mean(self.exact**2)) or 1.0
+
     def error(self, measure: SignedMeasure, n_frequencies: int) -> float:
         """Predicted mean squared error: variance plus the squared distance of the measure from the kernel."""
         bias = measure.evaluate(self.distances) - self.exact
@@ -154,8 +164,9 @@ def orthogonal_variance(measure: SignedMeasure, z: Any, n_frequencies: int) -> n
     single = omega(measure.dim, np.multiply.outer(z, radii))
     double = omega(measure.dim, np.multiply.outer(2 * z, radii))
     alone = measure.mass / s * (((1 + double) / 2 - single**2) @ np.abs(weights))
-    lengths = np.hypot.outer(radii, radii)
-    together = omega(measure.dim, np.multiply.outer(z, lengths)) @ weights @ weights
+    first, second = np.triu_indices(radii.size)  # each pair once
+    pairs = np.where(first == second, 1.0, 2.0) * weights[first] * weights[second]
+    together = omega(measure.dim, np.multiply.outer(z, np.hypot(radii[first], radii[second]))) @ pairs
     return np.maximum(alone + (block - 1) / s * (together - (single @ weights) ** 2), 0.0)
 
 

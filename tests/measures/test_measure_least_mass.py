@@ -168,7 +168,9 @@ class TestWholeSphere:
 
     @pytest.mark.parametrize("kernel", [NTK(), ArcCosine(0)], ids=repr)
     def test_an_explicit_tolerance_is_refused(self, kernel: Kernel) -> None:
-        with pytest.raises(OutOfReachError, match=r"no measure of useful mass.*tol=0.01 .*larger tol, a smaller radius"):
+        with pytest.raises(
+            OutOfReachError, match=r"no measure of useful mass.*tol=0.01 .*larger tol, a smaller radius"
+        ):
             least(kernel, 16, 2.0, tol=1e-2)
 
     @pytest.mark.parametrize("kernel", [NTK(), ArcCosine(0)], ids=repr)
@@ -331,8 +333,16 @@ def _jump(z: np.ndarray) -> np.ndarray:
         ((Radial(lambda z: z + 1j), 16, 1.0), TypeError, "complex.*take .real"),
         ((Radial(lambda z: 1.0), 16, 1.0), ValueError, "one value per distance.*np.vectorize"),
         ((NTK, 16, 1.0), TypeError, r"kernel must be a kernel .*got the class NTK; make one of it, such as NTK\(\)"),
-        ((Radial(_jump), 16, 1.0, "auto", 1, 1e-3), OutOfReachError, "comes within tol=0.001 .*larger tol, a smaller radius"),
-        ((Radial(_jump), 16, 1.0, "auto", 1, 1e-9), OutOfReachError, "comes within tol=1e-09 .*larger tol, a smaller radius"),
+        (
+            (Radial(_jump), 16, 1.0, "auto", 1, 1e-3),
+            OutOfReachError,
+            "comes within tol=0.001 .*larger tol, a smaller radius",
+        ),
+        (
+            (Radial(_jump), 16, 1.0, "auto", 1, 1e-9),
+            OutOfReachError,
+            "comes within tol=1e-09 .*larger tol, a smaller radius",
+        ),
     ],
 )
 def test_bad_input(arguments: tuple, error: type[Exception], words: str) -> None:

@@ -24,7 +24,7 @@ _DEFAULT_TOL = 1e-3  # of sup|k|, when neither a tolerance nor a width is given:
 _DEFAULT_FREQUENCIES = 256  # to weigh bias against variance with, when no width is given: that of 512 columns
 _FAR = 3.0  # times the tolerance: with a bias beyond, a closed form, which has none, is the better measure
 _SETTLED = 5  # times a head's columns: from that width on, heads below degree 1 are not worth a try
-_FREE = 50  # times a head's columns: from that width on, the head takes no more than 2 % of the frequencies and no lower one is worth a try
+_FREE = 50  # times a head's columns: from that width on it takes 2 % of the frequencies at most, and no lower one is worth a try
 
 
 def signed_measure(
@@ -60,7 +60,7 @@ def signed_measure(
         Degree in :math:`z^2` of the exact polynomial head (least mass only); ``"auto"`` takes the least predicted error at
         ``n_components``, which it needs.
     tol : float or "auto", default="auto"
-        Absolute tolerance of the least-mass measure. ``"auto"`` with ``n_components`` minimises the predicted mean squared error;
+        Absolute tolerance of the least-mass measure. ``"auto"`` with ``n_components`` minimizes the predicted mean squared error;
         without, it is 1e-3 of the largest |k|.
     n_components : int, default=None
         Output columns the features will have.
@@ -159,10 +159,12 @@ class _Task:
             least = head_columns(degree, self.dim, sphere=self.sphere) or 2
             if self.width < least:
                 raise ValueError(
-                    f"n_components must be at least {least} for head_degree={degree} in dimension {self.dim}, got {self.width}; use "
-                    f"{least} or more, or a smaller head_degree"
+                    f"n_components must be at least {least} for head_degree={degree} in dimension {self.dim}, got "
+                    f"{self.width}; use {least} or more, or a smaller head_degree"
                 )
-            return self._for_frequencies((self.width - head_columns(degree, self.dim, sphere=self.sphere)) // 2, degree, work)
+            return self._for_frequencies(
+                (self.width - head_columns(degree, self.dim, sphere=self.sphere)) // 2, degree, work
+            )
         default = _DEFAULT_TOL * self.outlook.size
         try:
             return least_mass(function, self.dim, self.radius, default, degree, sphere=self.sphere, work=work)
@@ -177,7 +179,14 @@ class _Task:
 
     def _for_frequencies(self, n_frequencies: int, degree: int, work: Work) -> SignedMeasure:
         return least_mass_for_width(
-            self.kernel.radial, self.dim, self.radius, n_frequencies, degree, self.outlook, sphere=self.sphere, work=work
+            self.kernel.radial,
+            self.dim,
+            self.radius,
+            n_frequencies,
+            degree,
+            self.outlook,
+            sphere=self.sphere,
+            work=work,
         )
 
     def _best_head(self, tol: float | None) -> SignedMeasure:

@@ -10,10 +10,10 @@ import numpy as np
 
 from krein.measures.arguments import check_kernel
 from krein.measures.closed_form import Term, jordan_of_laws
+from krein.measures.density import Density
 from krein.measures.extension import edge_exponent, fourier_transform
 from krein.measures.fourier import critical_exponent, fourier_measure, tail_mass
 from krein.measures.omega import check_dim
-from krein.measures.parts import Density
 from krein.measures.protocol import RadialKernel, closed_terms
 from krein.measures.smoothness import FIT_MARGIN, Shape, radial_shape, singularity_exponent
 from krein.measures.sphere import lower_dimension_with_negative_degree, negative_degrees
@@ -26,7 +26,7 @@ __all__ = ["Diagnosis", "diagnose"]
 class Diagnosis:
     r"""The answer for one kernel in one dimension.
 
-    Attributes
+    Parameters
     ----------
     kernel : str
     dim : int

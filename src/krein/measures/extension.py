@@ -16,8 +16,8 @@ from krein.measures.smoothness import FIT_MARGIN, radial_shape, singularity_expo
 
 __all__ = ["edge_exponent", "extended_measure", "fourier_transform"]
 
-# Sign changes of the density to go by, and the bias allowed then, of sup|k|: a short look first, which finds digits lost to cancellation at once;
-# then as many as a closed form or a quadrature can afford, which must come close.
+# Sign changes of the density to go by, and the bias allowed then, of sup|k|: a short look first, which finds digits
+# lost to cancellation at once; then as many as a closed form or a quadrature can afford, which must come close.
 _LOOK = (30, 0.8)
 _KNOWN, _QUADRATURE = (600, 0.1), (200, 0.1)
 _VANISHED = 1e-16  # of sup|k|: a kernel that is smaller than this where it is cut ends there by itself

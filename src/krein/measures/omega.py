@@ -49,11 +49,11 @@ def omega(dim: int, t: Any) -> np.ndarray:
     dim = check_dim(dim)
     t = np.abs(np.asarray(t, dtype=np.float64))
     if dim == 1:
-        return np.cos(t)
+        return np.asarray(np.cos(t))
     if dim == 2:
-        return special.j0(t)
+        return np.asarray(special.j0(t))
     if dim == 3:
-        return np.sinc(t / np.pi)
+        return np.asarray(np.sinc(t / np.pi))
     flat = t.ravel()
     result = np.empty_like(flat)
     rules = [_gegenbauer_rule(dim, count) for count in _NODES]
@@ -63,7 +63,7 @@ def omega(dim: int, t: Any) -> np.ndarray:
         result[near] = _cosine_sum(flat[near], nodes, weights)
     far = tier == len(rules)
     result[far] = _bessel_form(dim, flat[far])
-    return result.reshape(t.shape)
+    return np.asarray(result.reshape(t.shape))
 
 
 def check_dim(dim: Any) -> int:
@@ -85,7 +85,7 @@ def _cosine_sum(t: np.ndarray, nodes: np.ndarray, weights: np.ndarray) -> np.nda
     for start in range(0, t.size, _BLOCK):
         block = slice(start, start + _BLOCK)
         total[block] = np.cos(np.multiply.outer(t[block], nodes)) @ weights
-    return np.minimum(total, 1.0)  # the weights sum to 1 up to rounding
+    return np.asarray(np.minimum(total, 1.0))  # the weights sum to 1 up to rounding
 
 
 def _bessel_form(dim: int, t: np.ndarray) -> np.ndarray:
@@ -93,7 +93,7 @@ def _bessel_form(dim: int, t: np.ndarray) -> np.ndarray:
     bessel = special.jv(order, t)
     with np.errstate(divide="ignore"):  # where J underflows here, Ω is below 1e-14
         log = special.gammaln(dim / 2) + order * np.log(2 / t) + np.log(np.abs(bessel))
-    return np.sign(bessel) * np.exp(np.minimum(log, 0.0))
+    return np.asarray(np.sign(bessel) * np.exp(np.minimum(log, 0.0)))
 
 
 @lru_cache(maxsize=256)

@@ -47,10 +47,10 @@ def measure_to_refit(
 ) -> ToRefit | None:
     """A head and waves to refit the weights of, or None where so few columns have no room for both.
 
-    A kernel that is its own head, as a polynomial can be, is left as it is wherever that head fits, without room for waves: the least such
-    degree for ``"auto"``. Otherwise refitting gains far more on the waves that a head leaves over than on those that stand in
-    for it, so ``"auto"`` is the largest head that fits beside some waves. Many frequencies in few dimensions get a smaller tolerance,
-    hence more different radii.
+    A kernel that is its own head, as a polynomial can be, is left as it is wherever that head fits, without room for
+    waves: the least such degree for ``"auto"``. Otherwise refitting gains far more on the waves that a head leaves over
+    than on those that stand in for it, so ``"auto"`` is the largest head that fits beside some waves. Many frequencies
+    in few dimensions get a smaller tolerance, hence more different radii.
 
     Parameters
     ----------
@@ -77,9 +77,10 @@ def measure_to_refit(
             return ToRefit(exact, True)
     if not isinstance(asked, int) and not sphere and columns[2] > POLICY.head_share * n_components:
         choices.remove(2)
-    degree = max((q for q in choices if columns[q] + POLICY.wave_room <= n_components), default=None)
-    if degree is None:
+    fitting = [q for q in choices if columns[q] + POLICY.wave_room <= n_components]
+    if not fitting:
         return None
+    degree = max(fitting)
     crowd = (n_components - columns[degree]) / (2 * POLICY.crowd * dim**2)
     fineness = max(0, round(math.log2(crowd)))
     return ToRefit(_remembered(_Question(dim, radius, degree, sphere, fineness, values.tobytes()), kernel), False)
@@ -94,7 +95,7 @@ def _exact_head(
     left = float(np.max(np.abs(powers @ coefficients - values)))
     if not left <= POLICY.exact * float(np.max(np.abs(values))):
         return None
-    head = Head(tuple(c / radius ** (2 * q) for q, c in enumerate(coefficients)))
+    head = Head.of_unit(coefficients, radius)
     bias, _, _ = certified_bias(kernel.radial, dim, radius, head, np.empty(0), np.empty(0))
     return SignedMeasure(dim, head=head, bias=bias, radius=radius, sphere=sphere, decomposition="jordan")
 

@@ -356,7 +356,7 @@ class TestMeasure:
         )
         assert tight.bias < 1.1e-3 < loose.bias < 0.06
         assert tight.mass > loose.mass
-        with pytest.raises(ValueError, match="tol must be .*got -1"):
+        with pytest.raises(ValueError, match=r"tol must be .*got -1"):
             features(tol=-1.0).fit(SPACE)
 
     def test_algorithm_1_as_printed(self):
@@ -530,9 +530,9 @@ class TestBadInput:
             ({"head_degree": 3}, "head_degree must be .*got 3"),
             ({"head_degree": "some"}, "head_degree must be .*got 'some'"),
             ({"head_degree": 7, "method": "closed_form"}, "head_degree must be .*got 7"),
-            ({"tol": 0.0}, "tol must be a positive number"),
-            ({"tol": "small"}, "tol must be a positive number"),
-            ({"tol": math.nan, "method": "closed_form"}, "tol must be a positive number"),
+            ({"tol": 0.0}, "tol must be"),
+            ({"tol": "small"}, "tol must be"),
+            ({"tol": math.nan, "method": "closed_form"}, "tol must be"),
             ({"radius": -1.0}, "radius must be a positive finite number or 'auto', got -1.0"),
             ({"radius": math.nan}, "radius must be a positive finite number"),
             ({"radius": math.inf}, "radius must be a positive finite number"),
@@ -543,7 +543,7 @@ class TestBadInput:
             ({"oversampling": 0}, "oversampling must be an integer"),
             ({"oversampling": "x", "weights": "projected"}, "oversampling must be an integer"),
             ({"oversampling": 1.5, "weights": "projected"}, "oversampling must be an integer"),
-            ({"method": "fourier", "truncate": -1.0}, "truncate must be a positive finite radius"),
+            ({"method": "fourier", "truncate": -1.0}, "truncate must be positive"),
             ({"sampler": "rejection", "method": "least_mass"}, "needs a measure with a density"),
         ],
         ids=str,

@@ -16,8 +16,8 @@ __all__ = ["COARSE", "POLICY", "SearchPolicy"]
 class SearchPolicy:
     r"""Grids, margins and limits of one search; every limit is a count, so that no result hangs on the clock.
 
-    Distances are in units of R, radii in units of :math:`\sqrt d/R` (where :math:`\Omega_d` starts to fall), masses and tolerances in
-    units of the largest \|k\|.
+    Distances are in units of R, radii in units of :math:`\sqrt d/R` (where :math:`\Omega_d` starts to fall), masses and
+    tolerances in units of the largest \|k\|.
 
     Parameters
     ----------
@@ -30,19 +30,21 @@ class SearchPolicy:
         Relative part by which a tolerance may be exceeded and still counts as met, between grid points and in the verdict. Two
         percent is far above rounding and far below what anyone can tell.
     accepted : float
-        Times the tolerance: the largest residual between grid points with which a measure is returned, if points are still to be added
-        when the exchanges end. Its bias says what it is.
+        Times the tolerance: the largest residual between grid points with which a measure is returned, if points are
+        still to be added when the exchanges end. Its bias says what it is.
     rounding : float
         A residual this far above the tolerance is the solver's rounding (its own tolerance is a tenth of it).
     worth : float
-        Relative part by which a predicted error must fall to be preferred to one found earlier. Smaller differences are ties, which the
-        earlier candidate wins.
+        Relative part by which a predicted error must fall to be preferred to one found earlier. Smaller differences are
+        ties, which the earlier candidate wins.
     tie_break : float
-        Relative part by which the fastest wave is dearer than the slowest. Measures of equal mass, which a positive definite kernel has many
-        of, differ by this much, so that the optimum is one point on every processor; the mass is the least within 0.1 %.
+        Relative part by which the fastest wave is dearer than the slowest. Measures of equal mass, which a positive
+        definite kernel has many of, differ by this much, so that the optimum is one point on every processor; the mass
+        is the least within 0.1 %.
     steepness : float
-        Price of tolerance beyond the one asked for, as relative mass per relative tolerance: what a mass of 3 that meets the tolerance
-        within the margin can justify (3/0.02). Larger prices make the programs hard to solve; larger masses take a second one.
+        Price of tolerance beyond the one asked for, as relative mass per relative tolerance: what a mass of 3 that
+        meets the tolerance within the margin can justify (3/0.02). Larger prices make the programs hard to solve;
+        larger masses take a second one.
     near_distances, least_distances, most_distances : int
         Points of the grid: a geometric series near 0, where kernels may have a kink, and Chebyshev points, more in dimensions up
         to 3, where waves do not die out and the fastest needs four points to a wavelength.
@@ -69,8 +71,8 @@ class SearchPolicy:
     grid_margin : float
         As `margin`, for points of the grid, and well below it.
     wave_margin : float
-        A wave is added if it saves this much more than its price, relative to it. Twice `tie_break`: waves that only break ties would
-        be many.
+        A wave is added if it saves this much more than its price, relative to it. Twice `tie_break`: waves that only
+        break ties would be many.
     start_distances, start_radii : int
         Constraints and waves that a program starts with; about as many as matter in the end.
     additions : int
@@ -82,12 +84,13 @@ class SearchPolicy:
     prices : int
         Prices of mass tried, each a third of the last, until one buys mass; seven thirds are a factor of 2,000.
     ladder : float
-        Factor between neighboring tolerances that the search for a width compares; around the best one the predicted error differs by
-        about 1 % from one to the next.
+        Factor between neighboring tolerances that the search for a width compares; around the best one the predicted
+        error differs by about 1 % from one to the next.
     steps : int
         Tolerances tried in a search for a width.
     negligible : float
-        Predicted error, relative in the root mean square, below which a smaller one is not worth another program: no learner sees it.
+        Predicted error, relative in the root mean square, below which a smaller one is not worth another program: no
+        learner sees it.
     refit_mass : float
         Largest mass of a measure whose weights are refitted: more is a poor start for any weights.
     refit_parts : tuple of float
@@ -171,8 +174,8 @@ class SearchPolicy:
 
 POLICY = SearchPolicy()
 
-# Where weights are refitted the radii are not delicate: a quarter of the points, half of the radii, all of them in one program from the start,
-# and the plain formula of the reach at a tolerance of 1e-3.
+# Where weights are refitted the radii are not delicate: a quarter of the points, half of the radii, all of them in one
+# program from the start, and the plain formula of the reach at a tolerance of 1e-3.
 COARSE = replace(
     POLICY,
     near_distances=12,

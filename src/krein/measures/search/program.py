@@ -5,20 +5,21 @@ r"""The linear program for a measure, with a price on mass and one on tolerance.
    \min_{w, c, t \ge 0}\; a \sum_j |w_j| + b\,t \quad\text{subject to}\quad
    \Big|\sum_q c_q z_i^{2q} + \sum_j w_j \Omega_d(r_j z_i) - k(z_i)\Big| \le (\varepsilon + t)\,s_i, \qquad \sum_j |w_j| \le M
 
-t makes every program feasible, so that no verdict hangs on what a solver calls infeasible. Only few constraints and few waves matter
-in the end: programs with some of them are solved until the answer breaks no constraint of the grid and wants no other wave, which is the
-optimum of the whole program up to the policy's margins. Then points between grid points where the residual is too large join the grid.
+t makes every program feasible, so that no verdict hangs on what a solver calls infeasible. Only few constraints and few
+waves matter in the end: programs with some of them are solved until the answer breaks no constraint of the grid and
+wants no other wave, which is the optimum of the whole program up to the policy's margins. Then points between grid
+points where the residual is too large join the grid.
 
 The multipliers λ of a restricted program bound the whole one from below: with :math:`\sum_i s_i|\lambda_i| \le b` and
-:math:`\sum_i \lambda_i z_i^{2q} = 0`, divided by the largest :math:`|\sum_i \lambda_i \Omega_d(r_j z_i)|/a` if that exceeds 1, no measure costs less
-than :math:`\sum_i \lambda_i k(z_i) - \varepsilon \sum_i s_i|\lambda_i|` (weak duality). A search whose bound is beyond use ends there.
+:math:`\sum_i \lambda_i z_i^{2q} = 0`, divided by the largest :math:`|\sum_i \lambda_i \Omega_d(r_j z_i)|/a` if that
+exceeds 1, no measure costs less than :math:`\sum_i \lambda_i k(z_i) - \varepsilon \sum_i s_i|\lambda_i|` (weak
+duality). A search whose bound is beyond use ends there.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import final
 
 import numpy as np
@@ -26,71 +27,18 @@ import numpy as np
 from krein.measures.certificate import certified_bias, check_grid
 from krein.measures.head import Head
 from krein.measures.omega import omega
+from krein.measures.search.goal import Goal, Solution
 from krein.measures.search.grid import even_powers, unit_grid
 from krein.measures.search.policy import SearchPolicy
 from krein.measures.search.restricted import Answer, solve_restricted
 from krein.measures.search.work import Work
 from krein.measures.signed import SignedMeasure
 
-__all__ = ["Function", "Goal", "Program", "Solution"]
+__all__ = ["Function", "Program"]
 
 Function = Callable[[np.ndarray], np.ndarray]
 
-
 _ZERO = 1e-12  # of the largest weight: smaller ones are rounding
-
-
-@final
-@dataclass(frozen=True)
-class Goal:
-    """What a program minimizes, in units of the largest |k|.
-
-    Parameters
-    ----------
-    tol : float
-        ε; tolerance up to this is free.
-    mass_price, tol_price : float
-        a and b.
-    mass_limit : float
-        M.
-    beyond_use : float
-        The search ends as soon as the cost is known to be larger.
-    """
-
-    tol: float = 0.0
-    mass_price: float = 1.0
-    tol_price: float = 1.0
-    mass_limit: float = math.inf
-    beyond_use: float = math.inf
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Solution:
-    """The optimum of a program, in units of the largest |k| and of R.
-
-    Parameters
-    ----------
-    weights : ndarray of shape (n_radii,)
-    coefficients : ndarray of shape (degree + 1,)
-    tol : float
-        Largest residual on the grid, ε + t.
-    excess : float
-        t.
-    bound : float
-        No measure costs less than this.
-    """
-
-    weights: np.ndarray
-    coefficients: np.ndarray
-    tol: float
-    excess: float
-    bound: float
-
-    @property
-    def mass(self) -> float:
-        """Σ|w_j|."""
-        return float(np.abs(self.weights).sum())
 
 
 @final
@@ -179,7 +127,9 @@ class Program:
             if found is None:  # what was found before stands; its bias is measured in the end
                 return solution
             solution = found
-            if solution.bound > goal.beyond_use or (goal.tol > 0.0 and solution.excess > self._policy.margin * goal.tol):
+            if solution.bound > goal.beyond_use or (
+                goal.tol > 0.0 and solution.excess > self._policy.margin * goal.tol
+            ):
                 break  # more points would only ask for more
             if not self._add_points(solution):
                 break
@@ -204,7 +154,9 @@ class Program:
             if not (broken.size or wanted.size) or bound > goal.beyond_use:
                 break
             idle = np.where(multipliers > 0.0, 0, idle + 1)
-            if turn < self._policy.rounds // 2:  # constraints that do not matter only slow the solver; at last all stay, so that it ends
+            if (
+                turn < self._policy.rounds // 2
+            ):  # what does not matter slows the solver; at last all stay, so that it ends
                 rows, idle = rows[idle < self._policy.idle_rounds], idle[idle < self._policy.idle_rounds]
             rows, idle = np.concatenate([rows, broken]), np.concatenate([idle, np.zeros(len(broken), dtype=np.intp)])
             columns = np.concatenate([columns, wanted])
@@ -312,7 +264,9 @@ class Program:
         tail = omega(self._dim, np.multiply.outer(unit, self.radii[used])) @ solution.weights[used]
         return tail + even_powers(unit, self._degree) @ solution.coefficients - self._function(z) / self.size, z
 
-    def measure(self, solution: Solution, *, sphere: bool, radius: float | None = None, certified: bool = True) -> SignedMeasure:
+    def measure(
+        self, solution: Solution, *, sphere: bool, radius: float | None = None, certified: bool = True
+    ) -> SignedMeasure:
         """The measure of a solution, with its bias.
 
         Parameters
@@ -329,7 +283,7 @@ class Program:
         SignedMeasure
         """
         radius = self._radius if radius is None else radius
-        head = Head(tuple(self.size * c / self._radius ** (2 * q) for q, c in enumerate(solution.coefficients)))
+        head = Head.of_unit(self.size * solution.coefficients, self._radius)
         used = solution.weights != 0.0
         radii, weights = self.radii[used] / self._radius, self.size * solution.weights[used]
         bias = certified_bias(self._function, self._dim, radius, head, radii, weights)[0] if certified else 0.0

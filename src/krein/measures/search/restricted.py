@@ -13,7 +13,8 @@ from krein.measures.search.work import Work
 __all__ = ["Answer", "solve_restricted"]
 
 _FEASIBLE = 1e-10  # in units of sup|k|, the smallest the solver takes: a small tolerance must mean something
-_OPTIMAL, _DIGITS, _LOOSEST = 1e-10, 1e-14, 1e-6  # of a reduced cost: absolute, of the largest cost (double precision has no more), and in any case
+# Of a reduced cost: absolute, of the largest cost (double precision has no more digits), and in any case.
+_OPTIMAL, _DIGITS, _LOOSEST = 1e-10, 1e-14, 1e-6
 _SOLVED = 0  # status of `linprog`
 
 
@@ -38,14 +39,15 @@ def solve_restricted(
 ) -> Answer | None:
     """Minimize ``cost @ x`` subject to ``matrix @ x <= limit`` and ``x >= lowest``.
 
-    Programs here are feasible and bounded by construction, so whatever else the solver says of one is about its arithmetic: it gets a
-    second chance with its own tolerances and presolve, then there is no answer.
+    Programs here are feasible and bounded by construction, so whatever else the solver says of one is about its
+    arithmetic: it gets a second chance with its own tolerances and presolve, then there is no answer.
 
     Parameters
     ----------
-    cost, lowest : ndarray of shape (n,)
+    cost : ndarray of shape (n,)
     matrix : ndarray of shape (m, n)
     limit : ndarray of shape (m,)
+    lowest : ndarray of shape (n,)
     work : Work
         Is added to.
 
@@ -55,10 +57,15 @@ def solve_restricted(
     """
     dual = min(max(_OPTIMAL, _DIGITS * float(np.max(np.abs(cost)))), _LOOSEST)
     # Presolve finds nothing in a dense matrix and takes half the time.
-    first = {"presolve": False, "primal_feasibility_tolerance": _FEASIBLE, "dual_feasibility_tolerance": dual}
+    first: dict[str, bool | float] = {
+        "presolve": False,
+        "primal_feasibility_tolerance": _FEASIBLE,
+        "dual_feasibility_tolerance": dual,
+    }
     bounds = np.stack([lowest, np.full_like(lowest, np.inf)], axis=1)
-    for options in (first, {"presolve": True}):
-        options["maxiter"] = work.most_pivots
+    second: dict[str, bool | float] = {"presolve": True}
+    for chosen in (first, second):
+        options = {**chosen, "maxiter": work.most_pivots}
         result = linprog(cost, A_ub=matrix, b_ub=limit, bounds=bounds, method="highs-ds", options=options)
         work.programs += 1
         work.pivots += int(result.nit)

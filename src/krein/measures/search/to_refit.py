@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from krein.measures.search.goal import Goal
 from krein.measures.search.policy import COARSE, SearchPolicy
-from krein.measures.search.program import Function, Goal, Program
+from krein.measures.search.program import Function, Program
 from krein.measures.search.tolerance import goal_within, meets
 from krein.measures.search.work import Work
 from krein.measures.signed import SignedMeasure

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from krein._core.errors import OutOfReachError
+from krein.measures.search.goal import Goal, Solution
 from krein.measures.search.policy import POLICY, SearchPolicy
-from krein.measures.search.program import Function, Goal, Program, Solution
+from krein.measures.search.program import Function, Program
 from krein.measures.search.work import Work
 from krein.measures.signed import SignedMeasure
 
@@ -26,9 +27,10 @@ def least_mass(
 ) -> SignedMeasure:
     """The least-mass measure within `tol` of the function on [0, radius].
 
-    Two programs decide at most. The first prices tolerance beyond the one asked for: if it buys none, its measure is the answer; if even so its cost
-    is beyond the limit on the mass, there is none. In between, the second finds the least tolerance within that limit, a number that moves no more
-    than the kernel's values do, and compares it with the one asked for.
+    Two programs decide at most. The first prices tolerance beyond the one asked for: if it buys none, its measure is
+    the answer; if even so its cost is beyond the limit on the mass, there is none. In between, the second finds the
+    least tolerance within that limit, a number that moves no more than the kernel's values do, and compares it with the
+    one asked for.
 
     Parameters
     ----------
@@ -66,9 +68,10 @@ def least_mass(
         solved = _steep(program, goal, policy)
     if solved is None or not meets(solved, goal, policy) or not _holds(program, solved, goal, policy):
         raise OutOfReachError(
-            f"no measure of useful mass comes within tol={tol:.3g} of this kernel on [0, {radius:.4g}] in dimension {dim}: with a mass "
-            f"above {policy.mass_limit:g} times the largest |k| random features are all noise, and a kernel with a kink, a jump or an "
-            "infinite slope away from 0 has no better measure. Use a larger tol, a smaller radius, or tol='auto' with n_components"
+            f"no measure of useful mass comes within tol={tol:.3g} of this kernel on [0, {radius:.4g}] in dimension {dim}: "
+            f"with a mass above {policy.mass_limit:g} times the largest |k| random features are all noise, and a kernel with "
+            "a kink, a jump or an infinite slope away from 0 has no better measure. Use a larger tol, a smaller radius, or "
+            "tol='auto' with n_components"
         )
     return program.measure(solved, sphere=sphere)
 

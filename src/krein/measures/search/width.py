@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 
 from krein.measures.predict import Outlook
+from krein.measures.search.goal import Goal, Solution
 from krein.measures.search.policy import POLICY, SearchPolicy
-from krein.measures.search.program import Function, Goal, Program, Solution
+from krein.measures.search.program import Function, Program
 from krein.measures.search.tolerance import goal_within, meets
 from krein.measures.search.work import Work
 from krein.measures.signed import SignedMeasure
@@ -30,10 +31,11 @@ def least_mass_for_width(
 ) -> SignedMeasure:
     r"""The least-mass measure whose tolerance minimizes the predicted mean squared error.
 
-    A first tolerance comes from the program that minimizes :math:`\varepsilon + aM` at the price :math:`a = s^{-1/2}`, the order of the
-    standard error of a unit of mass; lower prices follow as long as none buys any mass. From there the tolerance climbs up or down a ladder
-    of fixed factors, first in large steps, then in small ones, as long as a step lowers the predicted error by what is worth it and the
-    error is not negligible. The head alone is the first candidate; of candidates that are as good the earlier one stays.
+    A first tolerance comes from the program that minimizes :math:`\varepsilon + aM` at the price :math:`a = s^{-1/2}`,
+    the order of the standard error of a unit of mass; lower prices follow as long as none buys any mass. From there the
+    tolerance climbs up or down a ladder of fixed factors, first in large steps, then in small ones, as long as a step
+    lowers the predicted error by what is worth it and the error is not negligible. The head alone is the first
+    candidate; of candidates that are as good the earlier one stays.
 
     Parameters
     ----------

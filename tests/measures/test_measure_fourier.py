@@ -114,7 +114,7 @@ class TestTruncated:
 
     @pytest.mark.parametrize("bad", [0.0, -1.0, np.inf, np.nan, "10", True])
     def test_bad_cut(self, bad) -> None:
-        with pytest.raises(ValueError, match="truncate must be a positive finite radius"):
+        with pytest.raises((ValueError, TypeError), match="truncate must be"):
             krein.signed_measure(SphericalPolynomial(2, 2), 4, method="fourier", truncate=bad)
 
     def test_needs_the_method(self) -> None:

@@ -77,9 +77,11 @@ class TestEveryPart:
         np.testing.assert_allclose(twice.ppf(U), part.ppf(U), rtol=1e-12)
         if np.isfinite(part.second_moment):
             assert twice.second_moment == pytest.approx(2 * part.second_moment, rel=1e-12)
-        for bad in (0.0, -1.0, np.nan, np.inf, "2"):
-            with pytest.raises(ValueError, match="must be a positive finite number"):
-                part.scaled(bad)  # type: ignore[arg-type]
+        for bad in (0.0, -1.0, np.nan, np.inf):
+            with pytest.raises(ValueError, match="factor must be"):
+                part.scaled(bad)
+        with pytest.raises(TypeError, match="factor must be a real number"):
+            part.scaled("2")  # type: ignore[arg-type]
 
     def test_evaluate_keeps_shape(self, name: str) -> None:
         part = PARTS[name]
@@ -138,7 +140,7 @@ class TestDensity:
             ((np.cos, np.array([0.0, 1.0, 3.0])), "non-negative.*sign changes"),
             ((lambda r: r * np.nan, np.array([0.0, 1.0])), "finite and non-negative"),
             ((np.zeros_like, np.array([0.0, 1.0])), "no mass"),
-            ((bump, np.array([0.0, 1.0]), None, None, -1.0), "positive finite number"),
+            ((bump, np.array([0.0, 1.0]), None, None, -1.0), "factor must be positive"),
         ],
     )
     def test_bad_input(self, arguments: tuple, words: str) -> None:
@@ -204,5 +206,5 @@ def test_a_mixture_has_no_empty_parts(parts: tuple) -> None:
 
 @pytest.mark.parametrize("total", [0.0, -1.0, np.nan, np.inf])
 def test_a_law_has_positive_mass(total: float) -> None:
-    with pytest.raises(ValueError, match="total must be a positive finite number"):
+    with pytest.raises(ValueError, match="total must be"):
         law_part(Gaussian(), 3, total)

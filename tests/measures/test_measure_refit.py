@@ -2,15 +2,14 @@
 
 import math
 from collections import OrderedDict
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from krein.kernels import NTK, DeltaGaussian, Gaussian, Multiquadric, Radial, SphericalPolynomial, ThinPlate
 from krein.measures import head_columns, refit
-from krein.measures.least_mass import least_mass_to_refit
-from krein.measures.refit import measure_to_refit
+from krein.measures.refit import ToRefit, measure_to_refit
+from krein.measures.search import least_mass_to_refit
 
 R = math.sqrt(2.0)
 
@@ -87,25 +86,62 @@ class TestHead:
         assert measure_to_refit(NTK(), 16, R, 20, 1, sphere=True) is None
         assert measure_to_refit(NTK(), 16, R, 4, "auto", sphere=True) is None, "a constant is worth more than a wave"
 
-    @pytest.mark.parametrize("radius", [R, 2.0])
-    def test_few_columns_leave_an_exact_head_alone_and_many_get_waves(self, radius):
-        kernel, columns = SphericalPolynomial(2, 2), head_columns(2, 16, sphere=True)
-        few, many = (measure_to_refit(kernel, 16, radius, k * columns, "auto", sphere=True) for k in (4, 5))
-        assert few.exact
-        assert few.measure.mass == 0.0
-        assert many.exact
-        assert many.measure.mass > 0.0
-        z = np.linspace(0.0, radius, 101)
-        assert np.max(np.abs(many.measure.evaluate(z) - kernel.radial(z))) <= 3e-4, "bias is a part of the error"
-        assert not measure_to_refit(NTK(), 16, radius, 5 * columns, "auto", sphere=True).exact
-
     def test_no_mass_for_want_of_a_measure_is_not_exact(self, monkeypatch):
         """Weights of a head that is far from the kernel are refitted, whatever became of the waves."""
         head_only = least_mass_to_refit(lambda z: 1.0 - 0.1 * z**2, 16, R, 1, sphere=True)
-        monkeypatch.setattr(refit, "_remembered", lambda *_: replace(head_only, bias=0.2))
-        assert not measure_to_refit(NTK(), 16, R, 2000, "auto", sphere=True).exact
+        assert head_only.mass == 0.0
         monkeypatch.setattr(refit, "_remembered", lambda *_: head_only)
-        assert measure_to_refit(NTK(), 16, R, 60, "auto", sphere=True).exact
+        assert not measure_to_refit(NTK(), 16, R, 2000, "auto", sphere=True).exact
+
+
+class TestExactHead:
+    """A kernel that is a polynomial of degree 2 in z² is its own head, at every width that has room for it."""
+
+    @pytest.mark.parametrize(("sphere", "dim"), [(True, 6), (False, 6), (True, 16), (False, 3), (True, 1)])
+    @pytest.mark.parametrize("extra", [0, 1, 3, 4, 60, 4000])
+    @pytest.mark.parametrize("asked", ["auto", 2])
+    def test_is_taken_as_soon_as_it_fits(self, sphere, dim, extra, asked):
+        kernel = Radial(lambda z: (1 - z**2 / 4) ** 2, domain="sphere" if sphere else "euclidean")
+        columns = head_columns(2, dim, sphere=sphere)
+        found = measure_to_refit(kernel, dim, 2.0, columns + extra, asked, sphere=sphere)
+        assert found.exact
+        assert found.measure.mass == 0.0
+        assert found.measure.head.degree == 2
+        assert found.measure.head_columns() == columns
+        z = np.linspace(0.0, 2.0, 101)
+        np.testing.assert_allclose(found.measure.evaluate(z), kernel.radial(z), rtol=0, atol=1e-12)
+
+    def test_28_columns_in_dimension_6(self):
+        found = measure_to_refit(SphericalPolynomial(2, 2), 6, 2.0, 28, "auto", sphere=True)
+        assert (found.exact, found.measure.head_columns()) == (True, 28)
+        narrow = measure_to_refit(SphericalPolynomial(2, 2), 6, 2.0, 27, "auto", sphere=True)
+        assert not narrow.exact
+        assert narrow.measure.head.degree == 1
+
+    @pytest.mark.parametrize(
+        ("function", "degree"),
+        [(lambda z: 0 * z + 3.0, 0), (lambda z: 0 * z, 0), (lambda z: 1.0 - 0.1 * z**2, 1)],
+        ids=["constant", "zero", "linear in z²"],
+    )
+    def test_the_least_that_will_do(self, function, degree):
+        found = measure_to_refit(Radial(function), 5, 2.0, 512, "auto", sphere=False)
+        assert found.exact
+        assert found.measure.head.degree == degree
+
+    def test_on_distances_so_small_that_nothing_bends(self):
+        for radius in (1e-9, 1e-100):
+            found = measure_to_refit(Gaussian(1.0), 1, radius, 64, "auto", sphere=False)
+            assert found.exact
+            assert found.measure.head.degree == 0
+
+    def test_a_lower_degree_that_was_asked_for_has_waves(self):
+        found = measure_to_refit(SphericalPolynomial(2, 2), 6, 2.0, 64, 1, sphere=True)
+        assert not found.exact
+        assert found.measure.mass > 0.0
+
+    def test_mass_is_not_exact(self):
+        with pytest.raises(ValueError, match="not exactly its head"):
+            ToRefit(measure_to_refit(NTK(), 16, R, 60, "auto", sphere=True).measure, True)
 
 
 class TestMemory:
@@ -123,7 +159,7 @@ class TestMemory:
 
     def test_forgets_what_was_not_asked_for_longest(self, monkeypatch):
         monkeypatch.setattr(refit, "_answers", OrderedDict())
-        monkeypatch.setattr(refit, "_MOST_REMEMBERED", 2)
+        monkeypatch.setattr(refit._remembered, "__defaults__", (2,))
         first = measure_to_refit(NTK(), 7, 1.0, 60, "auto", sphere=True).measure
         measure_to_refit(NTK(), 7, 1.1, 60, "auto", sphere=True)
         assert measure_to_refit(NTK(), 7, 1.0, 60, "auto", sphere=True).measure is first

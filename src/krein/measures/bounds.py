@@ -16,9 +16,9 @@ which costs a factor four in the exponent and is not needed.) A bias counts agai
 from __future__ import annotations
 
 import math
-from numbers import Real
 from typing import Any
 
+from krein._core.checks import positive_real
 from krein.measures.predict import frequencies_for_width
 from krein.measures.signed import SignedMeasure
 
@@ -62,9 +62,14 @@ def components_for_error(measure: SignedMeasure, radius: float, epsilon: float, 
         As in `uniform_error_bound`; epsilon must exceed the measure's bias.
     delta : float, default=0.05
         Probability of failure, in (0, 1).
+
+    Returns
+    -------
+    int
     """
     radius, room = _check(measure, radius, epsilon)
-    if not isinstance(delta, Real) or not 0.0 < float(delta) < 1.0:
+    delta = positive_real(delta, "delta")
+    if delta >= 1.0:
         raise ValueError(f"delta must be a probability strictly between 0 and 1, got {delta!r}")
     if room <= 0.0:
         raise ValueError(
@@ -79,10 +84,8 @@ def components_for_error(measure: SignedMeasure, radius: float, epsilon: float, 
 
 
 def _check(measure: SignedMeasure, radius: Any, epsilon: Any) -> tuple[float, float]:
-    for name, value in (("radius", radius), ("epsilon", epsilon)):
-        if not isinstance(value, Real) or isinstance(value, bool) or not 0.0 < float(value) < math.inf:
-            raise ValueError(f"{name} must be a positive finite number, got {value!r}")
-    if radius > measure.radius * (1 + 1e-12):
+    radius, epsilon = positive_real(radius, "radius"), positive_real(epsilon, "epsilon")
+    if radius > measure.radius * (1 + 1e-12):  # rounding of a radius computed twice
         raise ValueError(
             f"radius={radius:.4g} is beyond the distances this measure is made for, up to {measure.radius:.4g}; build the "
             "measure with a larger radius"
@@ -92,7 +95,7 @@ def _check(measure: SignedMeasure, radius: Any, epsilon: Any) -> tuple[float, fl
             "the bound needs a finite second moment of the frequencies, which kernels with a kink at 0 (Laplacian, Matérn with "
             "nu ≤ 1) do not have; use method='least_mass', whose radii are bounded"
         )
-    return float(radius), float(epsilon) - measure.bias
+    return radius, epsilon - measure.bias
 
 
 def _log_prefactor(measure: SignedMeasure, radius: float, epsilon: float) -> float:

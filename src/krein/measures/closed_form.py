@@ -6,15 +6,18 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from krein.measures.parts import NO_MASS, Density, Law, LawPart, RadialPart
+from krein.measures.density import Density, LawPart
+from krein.measures.parts import NO_MASS, Law, RadialPart
 from krein.measures.signed import SignedMeasure
 
-__all__ = ["Term", "jordan_of_laws", "truncated_laws"]
+__all__ = ["Term", "has_table", "jordan_of_laws", "truncated_laws"]
 
 Term = tuple[float, Law, Callable[[np.ndarray], np.ndarray]]
 
 _LOST = 1e-12  # fraction of each law left outside the table at either end
-_PANELS_PER_DECADE = 60
+_PANELS_PER_DECADE = 60  # a density changes by 4 % in r from edge to edge, which twelve nodes resolve to rounding
+_ROUNDING = 1e-12  # of the terms: what is left of their sum below this is rounding, of either sign
+_LARGEST = 1e150  # radius in a table: beyond, squares overflow
 
 
 def jordan_of_laws(dim: int, terms: Sequence[Term]) -> SignedMeasure:
@@ -28,6 +31,10 @@ def jordan_of_laws(dim: int, terms: Sequence[Term]) -> SignedMeasure:
     dim : int
     terms : sequence of (coefficient, law, transform)
         The transform is the kernel of the law, k(z).
+
+    Returns
+    -------
+    SignedMeasure
     """
     terms = [term for term in terms if term[0] != 0.0]
     if not terms:
@@ -40,16 +47,17 @@ def jordan_of_laws(dim: int, terms: Sequence[Term]) -> SignedMeasure:
     density = _density(terms)
 
     def total(z: np.ndarray) -> np.ndarray:
-        return np.sum([c * transform(z) for c, _, transform in terms], axis=0)
+        return np.asarray(np.sum([c * transform(z) for c, _, transform in terms], axis=0))
 
     edges = _edges_with_roots(density, terms)
-    middle = 0.5 * (edges[:-1] + edges[1:])
-    up = density(middle) > 0
-    last_up = bool(up[-1])
+    up, down = _signs(terms, 0.5 * (edges[:-1] + edges[1:]))
+    if not (up.any() or down.any()):
+        return SignedMeasure.jordan(dim, NO_MASS, NO_MASS, bias=_ROUNDING * sum(abs(c) for c, _, _ in terms))
+    last_up = bool(np.flatnonzero(up | down)[-1] in np.flatnonzero(up))
     # The part without the tail is integrated; the other is what it needs to be for the difference to be exact.
-    light_marks, heavy_marks = (~up, up) if last_up else (up, ~up)
+    light_marks, heavy_marks = (down, up) if last_up else (up, down)
     sign = 1.0 if last_up else -1.0
-    if not (density(middle)[light_marks] != 0.0).any():
+    if not light_marks.any():
         heavy: RadialPart = Density(lambda r: sign * density(r), edges, heavy_marks, lambda z: sign * total(z))
         return SignedMeasure.jordan(dim, *((heavy, NO_MASS) if last_up else (NO_MASS, heavy)))
     light = Density(lambda r: -sign * density(r), edges, light_marks)
@@ -57,13 +65,39 @@ def jordan_of_laws(dim: int, terms: Sequence[Term]) -> SignedMeasure:
     return SignedMeasure.jordan(dim, *((heavy, light) if last_up else (light, heavy)))
 
 
+def has_table(terms: Sequence[Term]) -> bool:
+    """Whether the Jordan parts can be had: a single law needs no table, and the tails of several must not be too heavy for one.
+
+    Parameters
+    ----------
+    terms : sequence of (coefficient, law, transform)
+
+    Returns
+    -------
+    bool
+    """
+    filled = [term for term in terms if term[0] != 0.0]
+    return len(filled) < 2 or _range(filled)[1] < _LARGEST
+
+
 def truncated_laws(dim: int, terms: Sequence[Term], r_max: float) -> SignedMeasure:
-    """Jordan parts of the same sum cut at a radius; the bias is at most the mass cut off, at every distance."""
+    """Jordan parts of the same sum cut at a radius; the bias is at most the mass cut off, at every distance.
+
+    Parameters
+    ----------
+    dim : int
+    terms : sequence of (coefficient, law, transform)
+    r_max : float
+        Where to cut.
+
+    Returns
+    -------
+    SignedMeasure
+    """
     density = _density(terms)
     edges = _edges_with_roots(density, terms)
     edges = np.append(edges[edges < r_max * (1 - 1e-12)], r_max)
-    middle = density(0.5 * (edges[:-1] + edges[1:]))
-    up, down = middle > 0, middle < 0
+    up, down = _signs(terms, 0.5 * (edges[:-1] + edges[1:]))
     positive = Density(lambda r: np.maximum(density(r), 0.0), edges, up) if up.any() else NO_MASS
     negative = Density(lambda r: np.maximum(-density(r), 0.0), edges, down) if down.any() else NO_MASS
     bias = sum(abs(c) * float(law.sf(np.array(r_max))) for c, law, _ in terms)
@@ -72,22 +106,35 @@ def truncated_laws(dim: int, terms: Sequence[Term], r_max: float) -> SignedMeasu
     )
 
 
+def _range(terms: Sequence[Term]) -> tuple[float, float]:
+    """Radii between which all but a fraction `_LOST` of each law lies."""
+    low = min(float(law.ppf(np.array(_LOST))) for _, law, _ in terms)
+    high = max(float(law.ppf(np.array(1 - _LOST))) for _, law, _ in terms)
+    return max(low, 1 / _LARGEST), high
+
+
+def _signs(terms: Sequence[Term], r: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Where the density is positive and where negative, beyond rounding of its terms: laws that cancel leave no mass."""
+    values = np.array([c * law.pdf(r) for c, law, _ in terms])
+    margin = _ROUNDING * np.abs(values).sum(axis=0)
+    total = values.sum(axis=0)
+    return total > margin, total < -margin
+
+
 def _density(terms: Sequence[Term]) -> Callable[[np.ndarray], np.ndarray]:
     def density(r: np.ndarray) -> np.ndarray:
-        return np.sum([c * law.pdf(r) for c, law, _ in terms], axis=0)
+        return np.asarray(np.sum([c * law.pdf(r) for c, law, _ in terms], axis=0))
 
     return density
 
 
 def _edges_with_roots(density: Callable[[np.ndarray], np.ndarray], terms: Sequence[Term]) -> np.ndarray:
-    low = min(float(law.ppf(np.array(_LOST))) for _, law, _ in terms)
-    high = max(float(law.ppf(np.array(1 - _LOST))) for _, law, _ in terms)
-    if not high < 1e150:
+    low, high = _range(terms)
+    if not high < _LARGEST:
         raise ValueError(
             "the tail of one of the spectra is too heavy for a table (a Matérn kernel with nu below about 0.04); use "
             "method='least_mass' with the data's radius, or a larger nu"
         )
-    low = max(low, 1e-150)
     n = int(_PANELS_PER_DECADE * np.log10(high / low)) + 2
     edges = np.concatenate([[0.0], np.geomspace(low, high, n)])
     values = density(edges)

@@ -8,11 +8,12 @@ from typing import final
 
 import numpy as np
 
-from krein.measures.build import check_kernel, edge_exponent, fourier_transform
-from krein.measures.closed_form import jordan_of_laws
+from krein.measures.arguments import check_kernel
+from krein.measures.closed_form import Term, jordan_of_laws
+from krein.measures.density import Density
+from krein.measures.extension import edge_exponent, fourier_transform
 from krein.measures.fourier import critical_exponent, fourier_measure, tail_mass
 from krein.measures.omega import check_dim
-from krein.measures.parts import Density
 from krein.measures.protocol import RadialKernel, closed_terms
 from krein.measures.smoothness import FIT_MARGIN, Shape, radial_shape, singularity_exponent
 from krein.measures.sphere import lower_dimension_with_negative_degree, negative_degrees
@@ -25,7 +26,7 @@ __all__ = ["Diagnosis", "diagnose"]
 class Diagnosis:
     r"""The answer for one kernel in one dimension.
 
-    Attributes
+    Parameters
     ----------
     kernel : str
     dim : int
@@ -128,7 +129,7 @@ def diagnose(kernel: RadialKernel, dim: int) -> Diagnosis:
     return _on_space(kernel, dim)
 
 
-def _closed(kernel: RadialKernel, dim: int, terms: list) -> Diagnosis:
+def _closed(kernel: RadialKernel, dim: int, terms: list[Term]) -> Diagnosis:
     measure = jordan_of_laws(dim, terms)
     negative = measure.negative.mass
     cancelled = sum(abs(c) for c, _, _ in terms) - measure.mass

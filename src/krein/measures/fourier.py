@@ -8,14 +8,24 @@ from collections.abc import Callable
 import numpy as np
 
 from krein.measures.certificate import check_grid
-from krein.measures.parts import NO_MASS, Density, RadialPart
+from krein.measures.density import Density
+from krein.measures.parts import NO_MASS, RadialPart
 from krein.measures.signed import SignedMeasure
 
 __all__ = ["critical_exponent", "fourier_measure", "tail_mass"]
 
 
 def critical_exponent(dim: int) -> float:
-    """(d − 1)/2: an edge (R − z)^α extended by zero has a finite measure iff α is larger (Bochner–Riesz)."""
+    """(d − 1)/2: an edge (R − z)^α extended by zero has a finite measure iff α is larger (Bochner–Riesz).
+
+    Parameters
+    ----------
+    dim : int
+
+    Returns
+    -------
+    float
+    """
     return (dim - 1) / 2
 
 
@@ -45,6 +55,13 @@ def fourier_measure(
         The bias is stated on [0, radius].
     r_max : float, default=None
         Where to cut the measure; None for as far as `arches` sign changes reach.
+    arches : int, default=600
+    sphere : bool, default=False
+        Whether the data are unit vectors (only passed on).
+
+    Returns
+    -------
+    SignedMeasure
     """
     spacing = math.pi / cutoff
     start = _first_arch(dim) / cutoff
@@ -70,16 +87,31 @@ def fourier_measure(
 
 
 def tail_mass(density: Callable[[np.ndarray], np.ndarray], r_max: float, cutoff: float, exponent: float) -> float:
-    r"""Mass beyond :math:`r_{max}` when :math:`|\rho| \sim A r^{-\beta}|\cos|` with β > 1; the mean of |cos| is 2/π."""
+    r"""Mass beyond :math:`r_{max}` when :math:`|\rho| \sim A r^{-\beta}|\cos|` with β > 1; the mean of |cos| is 2/π.
+
+    Parameters
+    ----------
+    density : callable
+        ρ(r).
+    r_max : float
+    cutoff : float
+        Where k ends; ρ oscillates with period π/cutoff.
+    exponent : float
+        β.
+
+    Returns
+    -------
+    float
+    """
     period = math.pi / cutoff
     last = np.linspace(r_max - 4 * period, r_max, 2001)
     mean = float(np.mean(np.abs(density(last)) * last**exponent))  # A·2/π
-    return mean * r_max ** (1 - exponent) / (exponent - 1)
+    return float(mean * r_max ** (1 - exponent) / (exponent - 1))
 
 
 def _first_arch(dim: int) -> float:
     """Where J_{d/2} starts to oscillate, a little beyond its order."""
-    return dim / 2 + 2 * (dim / 2) ** (1 / 3) + 2
+    return float(dim / 2 + 2 * (dim / 2) ** (1 / 3) + 2)
 
 
 def _part(density: Callable[[np.ndarray], np.ndarray], edges: np.ndarray, marks: np.ndarray) -> RadialPart:

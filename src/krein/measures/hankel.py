@@ -75,19 +75,21 @@ def _kernel(r: np.ndarray, z: np.ndarray, dim: int) -> np.ndarray:
     """2^{1−d/2}/Γ(d/2)·(rz)^{d/2} J_{d/2−1}(rz), which is exp(log) where factors alone would overflow."""
     half, t = dim / 2, np.multiply.outer(r, z)
     if dim == 1:
-        return 2 / np.pi * np.cos(t)
+        return np.asarray(2 / np.pi * np.cos(t))
     constant = (1 - half) * math.log(2) - special.gammaln(half)
     bessel = _bessel(half - 1, t)
     if half < 60:
-        return math.exp(constant) * t**half * bessel
+        return np.asarray(math.exp(constant) * t**half * bessel)
     with np.errstate(divide="ignore"):
-        return np.sign(bessel) * np.exp(np.minimum(constant + half * np.log(t) + np.log(np.abs(bessel)), 600.0))
+        return np.asarray(
+            np.sign(bessel) * np.exp(np.minimum(constant + half * np.log(t) + np.log(np.abs(bessel)), 600.0))
+        )
 
 
 def _bessel(order: float, t: np.ndarray) -> np.ndarray:
     """J_order for orders 0, ½, 1, …: upward recurrence where it is stable, t > order, ten times faster than the general routine."""
     if order > 12:
-        return special.jv(order, t)
+        return np.asarray(special.jv(order, t))
     result = np.empty_like(t)
     near = t <= max(order, 1.0)
     result[near] = special.jv(order, t[near])

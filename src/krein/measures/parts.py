@@ -1,31 +1,83 @@
-r"""Finite positive measures on radii :math:`[0, \infty)`: atoms, a known law, a tabulated density, and sums of these."""
+r"""Finite positive measures on radii :math:`[0, \infty)`: the interface, atoms, and sums of parts."""
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from copy import copy
-from dataclasses import dataclass, field
-from numbers import Real
+from dataclasses import dataclass
 from typing import Any, Protocol, final
 
 import numpy as np
 
+from krein._core.checks import positive_real
 from krein.measures.omega import omega
 
-__all__ = ["Atoms", "Density", "Law", "LawPart", "Mixture", "NO_MASS", "RadialPart", "mix"]
+__all__ = ["Atoms", "Law", "Mixture", "NO_MASS", "RadialPart", "mix", "positive_factor"]
 
 
 class Law(Protocol):
     """A probability law on radii, as a kernel with a classical spectrum gives it."""
 
-    def pdf(self, r: np.ndarray) -> np.ndarray: ...
-    def cdf(self, r: np.ndarray) -> np.ndarray: ...
-    def sf(self, r: np.ndarray) -> np.ndarray: ...
-    def ppf(self, u: np.ndarray) -> np.ndarray: ...
+    def pdf(self, r: np.ndarray) -> np.ndarray:
+        """Density at radii r.
+
+        Parameters
+        ----------
+        r : ndarray
+            Radii.
+
+        Returns
+        -------
+        ndarray
+        """
+        ...
+
+    def cdf(self, r: np.ndarray) -> np.ndarray:
+        """Probability of radii up to r.
+
+        Parameters
+        ----------
+        r : ndarray
+            Radii.
+
+        Returns
+        -------
+        ndarray
+        """
+        ...
+
+    def sf(self, r: np.ndarray) -> np.ndarray:
+        """Probability of radii beyond r, accurate where it is small.
+
+        Parameters
+        ----------
+        r : ndarray
+            Radii.
+
+        Returns
+        -------
+        ndarray
+        """
+        ...
+
+    def ppf(self, u: np.ndarray) -> np.ndarray:
+        """Radius below which the probability is u.
+
+        Parameters
+        ----------
+        u : ndarray
+            Probabilities.
+
+        Returns
+        -------
+        ndarray
+        """
+        ...
+
     @property
-    def second_moment(self) -> float: ...
+    def second_moment(self) -> float:
+        """Mean of r², possibly infinite."""
+        ...
 
 
 class RadialPart(ABC):
@@ -43,29 +95,80 @@ class RadialPart(ABC):
 
     @abstractmethod
     def evaluate(self, z: Any, dim: int) -> np.ndarray:
-        """∫ Ω_dim(rz) ρ(dr)."""
+        """∫ Ω_dim(rz) ρ(dr).
+
+        Parameters
+        ----------
+        z : array of floats
+            Distances.
+        dim : int
+
+        Returns
+        -------
+        ndarray of the shape of z
+        """
 
     @abstractmethod
     def cdf(self, r: Any) -> np.ndarray:
-        """Fraction of the mass at radii up to r."""
+        """Fraction of the mass at radii up to r.
+
+        Parameters
+        ----------
+        r : array of floats
+
+        Returns
+        -------
+        ndarray of the shape of r
+        """
 
     @abstractmethod
     def ppf(self, u: Any) -> np.ndarray:
-        """Radius below which the fraction u of the mass lies."""
+        """Radius below which the fraction u of the mass lies.
+
+        Parameters
+        ----------
+        u : array of floats in [0, 1]
+
+        Returns
+        -------
+        ndarray of the shape of u
+        """
 
     @abstractmethod
     def scaled(self, factor: float) -> RadialPart:
-        """The same measure times a positive factor."""
+        """The same measure times a positive factor.
+
+        Parameters
+        ----------
+        factor : float
+
+        Returns
+        -------
+        RadialPart
+        """
 
     @abstractmethod
     def atoms(self) -> Atoms:
-        """The measure as the nodes of its quadrature: plain arrays, to be stored and evaluated, not sampled."""
+        """The measure as the nodes of its quadrature: plain arrays, to be stored and evaluated, not sampled.
+
+        Returns
+        -------
+        Atoms
+        """
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Atoms(RadialPart):
-    """Finitely many radii with positive weights."""
+    """Finitely many radii with positive weights.
+
+    Parameters
+    ----------
+    radii : array of shape (n,)
+        Finite, at least 0; kept in increasing order.
+    weights : array of shape (n,)
+        Finite and positive.
+    """
 
     radii: np.ndarray
     weights: np.ndarray
@@ -94,7 +197,7 @@ class Atoms(RadialPart):
 
     def evaluate(self, z: Any, dim: int) -> np.ndarray:
         z = np.asarray(z, dtype=np.float64)
-        return omega(dim, np.multiply.outer(z, self.radii)) @ self.weights
+        return np.asarray(omega(dim, np.multiply.outer(z, self.radii)) @ self.weights)
 
     def cdf(self, r: Any) -> np.ndarray:
         steps = np.concatenate([[0.0], self._steps()])
@@ -108,7 +211,7 @@ class Atoms(RadialPart):
         if not self.radii.size:
             raise ValueError("an empty part has no radii to draw; its mass is 0")
         steps = np.cumsum(self.weights)
-        return steps / steps[-1]
+        return np.asarray(steps / steps[-1])
 
     def scaled(self, factor: float) -> Atoms:
         return Atoms(self.radii, self.weights * positive_factor(factor))
@@ -122,185 +225,20 @@ NO_MASS = Atoms(np.empty(0), np.empty(0))
 
 @final
 @dataclass(frozen=True, eq=False)
-class LawPart(RadialPart):
-    """A known probability law times a mass, with its transform in closed form."""
-
-    law: Law
-    transform: Callable[[np.ndarray], np.ndarray]
-    total: float = 1.0
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "total", positive_factor(self.total, "total"))
-
-    @property
-    def mass(self) -> float:
-        return self.total
-
-    @property
-    def second_moment(self) -> float:
-        return self.total * self.law.second_moment
-
-    def evaluate(self, z: Any, dim: int) -> np.ndarray:
-        return self.total * self.transform(np.asarray(z, dtype=np.float64))
-
-    def cdf(self, r: Any) -> np.ndarray:
-        return self.law.cdf(np.asarray(r, dtype=np.float64))
-
-    def ppf(self, u: Any) -> np.ndarray:
-        return self.law.ppf(np.asarray(u, dtype=np.float64))
-
-    def scaled(self, factor: float) -> LawPart:
-        return LawPart(self.law, self.transform, self.total * positive_factor(factor))
-
-    def atoms(self) -> Atoms:
-        low, high = (float(self.law.ppf(np.array(u))) for u in (1e-9, 1 - 1e-9))
-        edges = np.concatenate([[0.0], np.geomspace(max(low, 1e-12 * high), high, 400)])
-        return Density(lambda r: self.total * self.law.pdf(r), edges).atoms()
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Density(RadialPart):
-    """A density on panels between consecutive edges, zero on the panels not marked.
-
-    Integrals are Gauss--Legendre on each panel. The distribution function is the cubic that matches value and slope at
-    the edges of each panel, and `ppf` inverts that cubic, so the two are consistent to rounding.
+class Mixture(RadialPart):
+    """A sum of parts, none of them empty.
 
     Parameters
     ----------
-    function : callable
-        The density at an array of radii; only its values on marked panels count, and they must be non-negative.
-    edges : array of shape (n_panels + 1,)
-        Increasing radii; the density should be smooth on each panel.
-    marked : array of bool of shape (n_panels,), default=None
-        Panels that carry mass; None means all.
-    transform : callable, default=None
-        ∫ Ω_d(rz) ρ(dr) as a function of z where it is known in closed form; otherwise it is integrated.
+    parts : tuple of RadialPart
     """
-
-    function: Callable[[np.ndarray], np.ndarray]
-    edges: np.ndarray
-    marked: np.ndarray | None = None
-    transform: Callable[[np.ndarray], np.ndarray] | None = None
-    factor: float = 1.0
-    nodes: np.ndarray = field(init=False, repr=False)
-    weights: np.ndarray = field(init=False, repr=False)
-    _panels: tuple[np.ndarray, ...] = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        edges = np.array(self.edges, dtype=np.float64)
-        if edges.ndim != 1 or edges.size < 2 or not np.isfinite(edges).all() or edges[0] < 0:
-            raise ValueError(f"edges must be a vector of at least two finite radii ≥ 0, got shape {edges.shape}")
-        if not (np.diff(edges) > 0).all():
-            raise ValueError("edges must increase; sort them and drop those given twice")
-        keep = np.ones(edges.size - 1, dtype=bool) if self.marked is None else np.array(self.marked, dtype=bool)
-        if keep.shape != (edges.size - 1,) or not keep.any():
-            raise ValueError(
-                f"marked must pick some of the {edges.size - 1} panels between edges, got shape {keep.shape}"
-            )
-        object.__setattr__(self, "factor", positive_factor(self.factor))
-        x, w = np.polynomial.legendre.leggauss(12)
-        low, high = edges[:-1][keep], edges[1:][keep]
-        half = (high - low) / 2
-        nodes = (low + high)[:, None] / 2 + half[:, None] * x
-        values = self.function(nodes)
-        if not np.isfinite(values).all() or values.min() < -1e-6 * values.max():
-            raise ValueError(
-                "a density must be finite and non-negative on its marked panels; cut it at its sign changes and give the "
-                "rest to the negative part"
-            )
-        weights = np.maximum(values, 0.0) * (half[:, None] * w)
-        masses = weights.sum(axis=1)
-        if not masses.sum() > 0.0:
-            raise ValueError("this density has no mass; use no part at all instead")
-        # Slopes of the distribution function at both ends of each panel, for the inverse.
-        slopes = np.maximum(self.function(np.stack([low, high])), 0.0)
-        slopes = np.minimum(slopes, 3 * masses / (high - low))  # keeps the cubic monotone (Fritsch and Carlson)
-        below = np.concatenate([[0.0], np.cumsum(masses)])
-        fields = {"edges": edges, "marked": keep, "nodes": nodes.ravel(), "weights": weights.ravel() * self.factor}
-        for name, array in fields.items():
-            array.setflags(write=False)
-            object.__setattr__(self, name, array)
-        object.__setattr__(self, "_panels", (low, high, below, slopes[0], slopes[1]))
-
-    @property
-    def mass(self) -> float:
-        return float(self._panels[2][-1]) * self.factor
-
-    @property
-    def second_moment(self) -> float:
-        return float(self.weights @ self.nodes**2)
-
-    def evaluate(self, z: Any, dim: int) -> np.ndarray:
-        z = np.asarray(z, dtype=np.float64)
-        if self.transform is not None:
-            return self.factor * self.transform(z)
-        flat, result = z.ravel(), np.empty(z.size)
-        step = max(1, 2**20 // max(1, self.nodes.size))
-        for start in range(0, flat.size, step):
-            block = slice(start, start + step)
-            result[block] = omega(dim, np.multiply.outer(flat[block], self.nodes)) @ self.weights
-        return result.reshape(z.shape)
-
-    def density(self, r: Any) -> np.ndarray:
-        """The density at radii r, zero outside the marked panels."""
-        r = np.asarray(r, dtype=np.float64)
-        index = np.searchsorted(self.edges, r, side="right") - 1
-        inside = (index >= 0) & (index < self.edges.size - 1)
-        inside &= np.asarray(self.marked)[np.clip(index, 0, self.edges.size - 2)]
-        values = np.zeros_like(r)
-        values[inside] = np.maximum(self.function(r[inside]), 0.0) * self.factor
-        return values
-
-    def cdf(self, r: Any) -> np.ndarray:
-        low, high, below, left, right = self._panels
-        r = np.asarray(r, dtype=np.float64)
-        index = np.clip(np.searchsorted(low, r, side="right") - 1, 0, low.size - 1)
-        t = np.clip((r - low[index]) / (high - low)[index], 0.0, 1.0)
-        return (
-            below[index] + _hermite(t, np.diff(below)[index], (high - low)[index], left[index], right[index])
-        ) / below[-1]
-
-    def ppf(self, u: Any) -> np.ndarray:
-        low, high, below, left, right = self._panels
-        target = np.clip(np.asarray(u, dtype=np.float64), 0.0, 1.0) * below[-1]
-        index = np.clip(np.searchsorted(below, target, side="right") - 1, 0, low.size - 1)
-        rise, width = np.diff(below)[index], (high - low)[index]
-        goal = target - below[index]
-        start, stop = np.zeros_like(goal), np.ones_like(goal)
-        for _ in range(60):
-            middle = 0.5 * (start + stop)
-            under = _hermite(middle, rise, width, left[index], right[index]) < goal
-            start, stop = np.where(under, middle, start), np.where(under, stop, middle)
-        return low[index] + 0.5 * (start + stop) * width
-
-    def scaled(self, factor: float) -> Density:
-        scaled = copy(self)  # the table stays: the function may be costly
-        object.__setattr__(scaled, "factor", self.factor * positive_factor(factor))
-        weights = self.weights * factor
-        weights.setflags(write=False)
-        object.__setattr__(scaled, "weights", weights)
-        return scaled
-
-    def atoms(self) -> Atoms:
-        filled = self.weights > 0
-        return Atoms(self.nodes[filled], self.weights[filled])
-
-
-def _hermite(t: Any, rise: Any, width: Any, left: Any, right: Any) -> Any:
-    """Cubic on [0, 1] from 0 to `rise` with end slopes left·width and right·width."""
-    return t * t * (3 - 2 * t) * rise + t * (1 - t) ** 2 * left * width - t * t * (1 - t) * right * width
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Mixture(RadialPart):
-    """A sum of parts, none of them empty."""
 
     parts: tuple[RadialPart, ...]
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "parts", tuple(self.parts))
+        if not all(isinstance(part, RadialPart) for part in self.parts):
+            raise TypeError(f"parts must be measures on radii such as Atoms(radii, weights), got {self.parts!r}")
         if not self.parts or not all(part.mass > 0 for part in self.parts):
             raise ValueError("a mixture is made of at least one part, each with mass; leave the empty ones out")
 
@@ -313,10 +251,10 @@ class Mixture(RadialPart):
         return math.fsum(part.second_moment for part in self.parts)
 
     def evaluate(self, z: Any, dim: int) -> np.ndarray:
-        return np.sum([part.evaluate(z, dim) for part in self.parts], axis=0)
+        return np.asarray(np.sum([part.evaluate(z, dim) for part in self.parts], axis=0))
 
     def cdf(self, r: Any) -> np.ndarray:
-        return np.sum([part.mass * part.cdf(r) for part in self.parts], axis=0) / self.mass
+        return np.asarray(np.sum([part.mass * part.cdf(r) for part in self.parts], axis=0) / self.mass)
 
     def ppf(self, u: Any) -> np.ndarray:
         u = np.asarray(u, dtype=np.float64)
@@ -326,7 +264,7 @@ class Mixture(RadialPart):
             middle = 0.5 * (low + high)
             under = self.cdf(middle) < u
             low, high = np.where(under, middle, low), np.where(under, high, middle)
-        return high
+        return np.asarray(high)
 
     def scaled(self, factor: float) -> Mixture:
         return Mixture(tuple(part.scaled(factor) for part in self.parts))
@@ -337,17 +275,31 @@ class Mixture(RadialPart):
 
 
 def positive_factor(value: Any, name: str = "factor") -> float:
-    """A positive finite float, or an error that names it."""
-    if not isinstance(value, Real) or isinstance(value, bool) or not 0.0 < float(value) < math.inf:
-        raise ValueError(
-            f"{name} must be a positive finite number, got {value!r}; a negative sign belongs to the signed measure, which "
-            "swaps its parts"
-        )
-    return float(value)
+    """A positive finite float, or an error that names it; a negative sign belongs to the signed measure, which swaps its parts.
+
+    Parameters
+    ----------
+    value : float
+    name : str
+
+    Returns
+    -------
+    float
+    """
+    return positive_real(value, name)
 
 
 def mix(*parts: RadialPart) -> RadialPart:
-    """The sum of some parts, without the empty ones; atoms at one radius are merged."""
+    """The sum of some parts, without the empty ones; atoms at one radius are merged.
+
+    Parameters
+    ----------
+    *parts : RadialPart
+
+    Returns
+    -------
+    RadialPart
+    """
     filled = [part for part in parts if part.mass > 0]
     atoms = [part for part in filled if isinstance(part, Atoms)]
     others = [part for part in filled if not isinstance(part, Atoms)]

@@ -4,22 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any, final
 
 import numpy as np
 
+from krein._core.checks import positive_integer
 from krein.measures.omega import omega
 from krein.measures.parts import Atoms
 from krein.measures.signed import SignedMeasure
 
 __all__ = ["check_width", "frequencies_for_width", "Outlook", "orthogonal_variance", "predicted_error"]
 
-_MOST_SLACK = 10.0
+_MOST_SLACK = 10.0  # times the tolerance elsewhere: bias that large still counts a hundredfold in the square
+_BINS, _SMOOTHING = 40, 1.5  # of the histogram of distances, and the width of its smoothing in bins
 
 
 def frequencies_for_width(measure: SignedMeasure, n_components: int) -> int:
-    """Frequencies that fit beside the head in n_components columns; each takes a cosine and a sine."""
+    """Frequencies that fit beside the head in n_components columns; each takes a cosine and a sine.
+
+    Parameters
+    ----------
+    measure : SignedMeasure
+    n_components : int
+        Output columns, head included.
+
+    Returns
+    -------
+    int
+    """
     free = check_width(n_components) - measure.head_columns()
     if free < 0 or (free < 2 and measure.mass > 0):
         least = measure.head_columns() + (2 if measure.mass > 0 else 0)
@@ -31,12 +43,17 @@ def frequencies_for_width(measure: SignedMeasure, n_components: int) -> int:
 
 
 def check_width(n_components: Any) -> int:
-    """The number of output columns as an int, or an error that names the rule."""
-    if not isinstance(n_components, Integral) or isinstance(n_components, bool):
-        raise TypeError(f"n_components must be an integer, the number of output columns, got {n_components!r}")
-    if n_components < 1:
-        raise ValueError(f"n_components must be at least 1, the number of output columns, got {n_components}")
-    return int(n_components)
+    """The number of output columns as an int, or an error that names the rule.
+
+    Parameters
+    ----------
+    n_components : int
+
+    Returns
+    -------
+    int
+    """
+    return positive_integer(n_components, "n_components", why=", the number of output columns")
 
 
 def predicted_error(measure: SignedMeasure, z: Any, n_components: int) -> np.ndarray:
@@ -81,6 +98,13 @@ class Outlook:
     orthogonal: bool = False
     uniform: bool = True
 
+    def __post_init__(self) -> None:
+        z, exact = np.asarray(self.distances, dtype=np.float64), np.asarray(self.exact, dtype=np.float64)
+        if z.ndim != 1 or z.shape != exact.shape:
+            raise ValueError(f"distances and exact must be vectors of one length, got {z.shape} and {exact.shape}")
+        object.__setattr__(self, "distances", _checked(z))
+        object.__setattr__(self, "exact", exact)
+
     @classmethod
     def of(
         cls,
@@ -90,16 +114,26 @@ class Outlook:
         *,
         orthogonal: bool = False,
     ) -> Outlook:
-        """Over the distances given, or a uniform grid on [0, radius]."""
+        """Over the distances given, or a uniform grid on [0, radius].
+
+        Parameters
+        ----------
+        function : callable
+            k(z).
+        radius : float
+        distances : array, default=None
+            A sample of the data's distances; those beyond the radius count as at the radius.
+        orthogonal : bool, default=False
+
+        Returns
+        -------
+        Outlook
+        """
         if distances is None:
             z = np.linspace(0.0, radius, 101)
         else:
-            z = np.minimum(np.asarray(distances, dtype=np.float64).ravel(), radius)
-            if not z.size or not np.isfinite(z).all() or z.min() < 0.0:
-                raise ValueError(
-                    "distances must be some finite numbers ≥ 0, a sample of the distances between rows of the data; use None "
-                    "for a uniform grid"
-                )
+            z = _checked(np.asarray(distances, dtype=np.float64).ravel())
+            z = np.minimum(z, radius)
         return cls(z, function(z), orthogonal, distances is None)
 
     def slack(self, z: np.ndarray) -> np.ndarray:
@@ -107,28 +141,62 @@ class Outlook:
 
         p is the density of the data's distances, smoothed. Bias where hardly any two rows are costs little in the
         mean square, and asking for less there lets the measure have much less mass. One everywhere if no distances were given.
+
+        Parameters
+        ----------
+        z : ndarray
+            Distances.
+
+        Returns
+        -------
+        ndarray of the shape of z
         """
         if self.uniform:
             return np.ones_like(z)
         top = float(max(self.distances.max(), np.max(z))) or 1.0
-        edges = np.linspace(0.0, top, 41)
+        edges = np.linspace(0.0, top, _BINS + 1)
         count, _ = np.histogram(self.distances[self.distances > 0], edges)
-        kernel = np.exp(-0.5 * (np.arange(-4, 5) / 1.5) ** 2)
+        kernel = np.exp(-0.5 * (np.arange(-4, 5) / _SMOOTHING) ** 2)
         density = np.convolve(count, kernel / kernel.sum(), mode="same")
         at = np.interp(z, (edges[:-1] + edges[1:]) / 2, density / max(density.max(), 1e-300))
-        return np.clip(np.maximum(at, 1e-12) ** -0.5, 1.0, _MOST_SLACK)
+        return np.asarray(np.clip(np.maximum(at, 1e-12) ** -0.5, 1.0, _MOST_SLACK))
 
     @property
     def size(self) -> float:
         """Largest |k| at these distances; 1 for the zero kernel."""
         return float(np.max(np.abs(self.exact))) or 1.0
 
+    @property
+    def square(self) -> float:
+        """Mean of k² at these distances; 1 for the zero kernel."""
+        return float(np.mean(self.exact**2)) or 1.0
+
     def error(self, measure: SignedMeasure, n_frequencies: int) -> float:
-        """Predicted mean squared error: variance plus the squared distance of the measure from the kernel."""
+        """Predicted mean squared error: variance plus the squared distance of the measure from the kernel.
+
+        Parameters
+        ----------
+        measure : SignedMeasure
+        n_frequencies : int
+
+        Returns
+        -------
+        float
+        """
         bias = measure.evaluate(self.distances) - self.exact
         atoms = isinstance(measure.positive, Atoms) and isinstance(measure.negative, Atoms)
         variance = orthogonal_variance if self.orthogonal and atoms else _variance
         return float(np.mean(variance(measure, self.distances, n_frequencies) + bias**2))
+
+
+def _checked(z: np.ndarray) -> np.ndarray:
+    """Distances, or an error that says what they must be."""
+    if not z.size or not np.isfinite(z).all() or z.min() < 0.0:
+        raise ValueError(
+            "distances must be some finite numbers ≥ 0, a sample of the distances between rows of the data; use None "
+            "for a uniform grid"
+        )
+    return z
 
 
 def orthogonal_variance(measure: SignedMeasure, z: Any, n_frequencies: int) -> np.ndarray:
@@ -142,6 +210,18 @@ def orthogonal_variance(measure: SignedMeasure, z: Any, n_frequencies: int) -> n
               + \frac{b-1}{s} \sum_{j,l} w_jw_l \big[\Omega_d(z\sqrt{r_j^2 + r_l^2}) - \Omega_d(r_jz)\,\Omega_d(r_lz)\big]
 
     Stratification removes the variance of the radii up to rounding of their counts, which is ignored here.
+
+    Parameters
+    ----------
+    measure : SignedMeasure
+        Of atoms.
+    z : array of distances
+    n_frequencies : int
+        s.
+
+    Returns
+    -------
+    ndarray of the shape of z
     """
     z = np.asarray(z, dtype=np.float64)
     if measure.mass == 0.0:
@@ -154,9 +234,10 @@ def orthogonal_variance(measure: SignedMeasure, z: Any, n_frequencies: int) -> n
     single = omega(measure.dim, np.multiply.outer(z, radii))
     double = omega(measure.dim, np.multiply.outer(2 * z, radii))
     alone = measure.mass / s * (((1 + double) / 2 - single**2) @ np.abs(weights))
-    lengths = np.hypot.outer(radii, radii)
-    together = omega(measure.dim, np.multiply.outer(z, lengths)) @ weights @ weights
-    return np.maximum(alone + (block - 1) / s * (together - (single @ weights) ** 2), 0.0)
+    first, second = np.triu_indices(radii.size)  # each pair once
+    pairs = np.where(first == second, 1.0, 2.0) * weights[first] * weights[second]
+    together = omega(measure.dim, np.multiply.outer(z, np.hypot(radii[first], radii[second]))) @ pairs
+    return np.asarray(np.maximum(alone + (block - 1) / s * (together - (single @ weights) ** 2), 0.0))
 
 
 def _variance(measure: SignedMeasure, z: Any, n_frequencies: int) -> np.ndarray:
@@ -164,4 +245,4 @@ def _variance(measure: SignedMeasure, z: Any, n_frequencies: int) -> np.ndarray:
     if measure.mass == 0.0:
         return np.zeros_like(z)
     second = measure.mass * (measure.mass + measure.majorant(2 * z)) / 2
-    return np.maximum(second - measure.tail(z) ** 2, 0.0) / max(n_frequencies, 1)
+    return np.asarray(np.maximum(second - measure.tail(z) ** 2, 0.0) / max(n_frequencies, 1))

@@ -15,13 +15,24 @@ class Facts(Protocol):
     """Analytic facts that a kernel declares about its radial function."""
 
     @property
-    def bounded(self) -> bool: ...
+    def bounded(self) -> bool:
+        """Whether k is bounded on [0, ∞)."""
+        ...
+
     @property
-    def edge_exponent(self) -> float | None: ...
+    def edge_exponent(self) -> float | None:
+        """α in k ~ (2 − z)^α at the end of the sphere; None if not known."""
+        ...
+
     @property
-    def edge_smoothness(self) -> float | None: ...
+    def edge_smoothness(self) -> float | None:
+        """How often k is differentiable at z = 2 from inside; None if not known."""
+        ...
+
     @property
-    def positive_on_spheres(self) -> bool | None: ...
+    def positive_on_spheres(self) -> bool | None:
+        """Whether k is positive definite on spheres of every dimension; None if not known."""
+        ...
 
 
 @runtime_checkable
@@ -29,17 +40,78 @@ class RadialKernel(Protocol):
     """A radial function with a domain, its declared facts, and its spectrum where that is known."""
 
     @property
-    def domain(self) -> Any: ...
+    def domain(self) -> Any:
+        """``"euclidean"`` or ``"sphere"``."""
+        ...
+
     @property
-    def facts(self) -> Facts: ...
-    def radial(self, z: Any) -> np.ndarray: ...
-    def terms(self) -> tuple[tuple[float, Any], ...]: ...
-    def radius_law(self, dim: int) -> Law | None: ...
-    def fourier_density(self, r: np.ndarray, dim: int) -> np.ndarray | None: ...
+    def facts(self) -> Facts:
+        """What is known analytically."""
+        ...
+
+    def radial(self, z: Any) -> np.ndarray:
+        """k(z).
+
+        Parameters
+        ----------
+        z : array of distances
+
+        Returns
+        -------
+        ndarray of the shape of z
+        """
+        ...
+
+    def terms(self) -> tuple[tuple[float, Any], ...]:
+        """The kernel as a signed sum: coefficients and kernels.
+
+        Returns
+        -------
+        tuple of (float, RadialKernel)
+        """
+        ...
+
+    def radius_law(self, dim: int) -> Law | None:
+        """The law of the radius if the kernel is the transform of a known probability measure on ℝ^dim.
+
+        Parameters
+        ----------
+        dim : int
+
+        Returns
+        -------
+        Law or None
+        """
+        ...
+
+    def fourier_density(self, r: np.ndarray, dim: int) -> np.ndarray | None:
+        """Closed form of ρ(r) of the extension by zero, where there is one.
+
+        Parameters
+        ----------
+        r : ndarray
+            Radii.
+        dim : int
+
+        Returns
+        -------
+        ndarray or None
+        """
+        ...
 
 
 def closed_terms(kernel: RadialKernel, dim: int) -> list[tuple[float, Law, Any]] | None:
-    """The kernel as a signed sum of known laws with their transforms, or None if any term has no known law."""
+    """The kernel as a signed sum of known laws with their transforms, or None if any term has no known law.
+
+    Parameters
+    ----------
+    kernel : RadialKernel
+    dim : int
+
+    Returns
+    -------
+    list of (coefficient, law, transform) or None
+    """
     terms = []
     for coefficient, part in kernel.terms():
         law = part.radius_law(dim)

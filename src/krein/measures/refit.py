@@ -9,19 +9,16 @@ from threading import Lock
 
 import numpy as np
 
-from krein.measures.build import check_degree
-from krein.measures.certificate import check_grid
-from krein.measures.head import head_columns
-from krein.measures.least_mass import least_mass_to_refit
+from krein._core.checks import truth_value
+from krein.measures.arguments import check_degree
+from krein.measures.certificate import certified_bias, check_grid
+from krein.measures.head import Head, head_columns
 from krein.measures.protocol import RadialKernel
+from krein.measures.search import POLICY, least_mass_to_refit
+from krein.measures.search.grid import even_powers
 from krein.measures.signed import SignedMeasure
 
 __all__ = ["ToRefit", "measure_to_refit"]
-
-_ROOM = 4  # columns beside a head: a frequency of each sign
-_SHARE = 0.75  # of all columns that a head of degree 2 may take off the sphere, where it has three weights to refit
-_EXACT = 1e-5  # of sup|k|: the bound on the bias below which a head without waves is the kernel
-_CROWD = 4  # times the squared dimension: frequencies from which on more of them want more different radii
 
 
 @dataclass(frozen=True)
@@ -32,11 +29,17 @@ class ToRefit:
     ----------
     measure : SignedMeasure
     exact : bool
-        The head is the whole kernel: there is nothing to refit, and no use for waves.
+        The head is the whole kernel: there is nothing to refit, and columns beyond the head's have nothing to say.
     """
 
     measure: SignedMeasure
     exact: bool
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.measure, SignedMeasure):
+            raise TypeError(f"measure must be a SignedMeasure, got {self.measure!r}")
+        if truth_value(self.exact, "exact") and self.measure.mass > 0.0:
+            raise ValueError("a measure with mass is not exactly its head; use exact=False")
 
 
 def measure_to_refit(
@@ -44,9 +47,10 @@ def measure_to_refit(
 ) -> ToRefit | None:
     """A head and waves to refit the weights of, or None where so few columns have no room for both.
 
-    Refitting gains far more on the waves that a head leaves over than on those that stand in for it, so ``"auto"`` is the
-    largest head that fits. Many frequencies in few dimensions get a smaller tolerance, hence more different radii. A head that
-    is the whole kernel, as a polynomial's can be, needs no room beside it.
+    A kernel that is its own head, as a polynomial can be, is left as it is wherever that head fits, without room for
+    waves: the least such degree for ``"auto"``. Otherwise refitting gains far more on the waves that a head leaves over
+    than on those that stand in for it, so ``"auto"`` is the largest head that fits beside some waves. Many frequencies
+    in few dimensions get a smaller tolerance, hence more different radii.
 
     Parameters
     ----------
@@ -58,30 +62,42 @@ def measure_to_refit(
     head_degree : {-1, 0, 1, 2} or "auto"
     sphere : bool
         Whether rows are unit vectors.
+
+    Returns
+    -------
+    ToRefit or None
     """
-    columns = {q: head_columns(q, dim, sphere=sphere) for q in (2, 1, 0, -1)}
+    columns = {q: head_columns(q, dim, sphere=sphere) for q in (-1, 0, 1, 2)}
     asked = check_degree(head_degree, n_components)
+    choices = [asked] if isinstance(asked, int) else [0, 1, 2]
     values = kernel.radial(check_grid(radius))
-    size = float(np.max(np.abs(values)))
+    for degree in choices:
+        exact = _exact_head(kernel, dim, radius, degree, values, sphere) if columns[degree] <= n_components else None
+        if exact is not None:
+            return ToRefit(exact, True)
+    if not isinstance(asked, int) and not sphere and columns[2] > POLICY.head_share * n_components:
+        choices.remove(2)
+    fitting = [q for q in choices if columns[q] + POLICY.wave_room <= n_components]
+    if not fitting:
+        return None
+    degree = max(fitting)
+    crowd = (n_components - columns[degree]) / (2 * POLICY.crowd * dim**2)
+    fineness = max(0, round(math.log2(crowd)))
+    return ToRefit(_remembered(_Question(dim, radius, degree, sphere, fineness, values.tobytes()), kernel), False)
 
-    def of(degree: int) -> ToRefit:
-        crowd = max(n_components - columns[degree], 1) / (2 * _CROWD * dim**2)
-        fineness = max(0, round(math.log2(crowd)))
-        measure = _remembered(_Question(dim, radius, degree, sphere, fineness, values.tobytes()), kernel)
-        # no mass may mean that none would help
-        return ToRefit(measure, measure.mass == 0.0 and measure.bias <= _EXACT * size)
 
-    for degree in (2, 1, 0):  # a head that just fits is worth taking if it is the whole kernel
-        if columns[degree] <= n_components < columns[degree] + _ROOM and asked in ("auto", degree):
-            found = of(degree)
-            if found.exact:
-                return found
-    room = [q for q in columns if columns[q] + _ROOM <= n_components]
-    if not isinstance(asked, str):
-        return of(asked) if asked in room else None
-    most = 2 if sphere or columns[2] <= _SHARE * n_components else 1
-    degrees = [q for q in room if 0 <= q <= most]
-    return of(degrees[0]) if degrees else None
+def _exact_head(
+    kernel: RadialKernel, dim: int, radius: float, degree: int, values: np.ndarray, sphere: bool
+) -> SignedMeasure | None:
+    """The head alone if it is the kernel up to rounding, by least squares on the distances `values` were taken at."""
+    powers = even_powers(check_grid(radius) / radius, degree)
+    coefficients, *_ = np.linalg.lstsq(powers, values, rcond=None)
+    left = float(np.max(np.abs(powers @ coefficients - values)))
+    if not left <= POLICY.exact * float(np.max(np.abs(values))):
+        return None
+    head = Head.of_unit(coefficients, radius)
+    bias, _, _ = certified_bias(kernel.radial, dim, radius, head, np.empty(0), np.empty(0))
+    return SignedMeasure(dim, head=head, bias=bias, radius=radius, sphere=sphere, decomposition="jordan")
 
 
 @dataclass(frozen=True)
@@ -96,13 +112,12 @@ class _Question:
     values: bytes
 
 
-_MOST_REMEMBERED = 128
 _answers: OrderedDict[_Question, SignedMeasure] = OrderedDict()
 _lock = Lock()
 
 
-def _remembered(asked: _Question, kernel: RadialKernel) -> SignedMeasure:
-    """The answer to a question, found once; the kernel itself is not kept."""
+def _remembered(asked: _Question, kernel: RadialKernel, most: int = POLICY.remembered) -> SignedMeasure:
+    """The answer to a question, found once; the kernel itself is not kept, and of answers the `most` asked for last."""
     with _lock:
         if asked in _answers:
             _answers.move_to_end(asked)
@@ -111,6 +126,6 @@ def _remembered(asked: _Question, kernel: RadialKernel) -> SignedMeasure:
     found = least_mass_to_refit(kernel.radial, asked.dim, asked.radius, asked.degree, rest, sphere=asked.sphere)
     with _lock:
         _answers[asked] = found
-        while len(_answers) > _MOST_REMEMBERED:
+        while len(_answers) > most:
             _answers.popitem(last=False)
     return found

@@ -9,6 +9,7 @@ from typing import Any, Literal, Self, final
 
 import numpy as np
 
+from krein._core.checks import one_of, positive_real, real, truth_value
 from krein.measures.head import NO_HEAD, Head
 from krein.measures.omega import check_dim
 from krein.measures.parts import NO_MASS, Atoms, RadialPart, mix
@@ -63,12 +64,17 @@ class SignedMeasure:
                     f"{name} must be a RadialPart such as Atoms(radii, weights), got {getattr(self, name)!r}; "
                     "krein.signed_measure builds one from a kernel"
                 )
-        if not 0.0 <= self.bias < math.inf:
-            raise ValueError(f"bias must be a finite number, at least 0, got {self.bias!r}")
-        if not self.radius > 0.0:
-            raise ValueError(
-                f"radius must be positive, the largest distance the measure is made for, got {self.radius!r}"
-            )
+        if not isinstance(self.head, Head):
+            raise TypeError(f"head must be a Head such as Head((1.0, -0.5)), got {self.head!r}")
+        object.__setattr__(self, "bias", real(self.bias, "bias"))
+        if self.bias < 0.0:
+            raise ValueError(f"bias must be at least 0, a bound on the error, got {self.bias!r}")
+        radius = math.inf if self.radius == math.inf else positive_real(self.radius, "radius")
+        object.__setattr__(self, "radius", radius)
+        object.__setattr__(self, "sphere", truth_value(self.sphere, "sphere"))
+        one_of(self.decomposition, "decomposition", ("jordan", "difference"))
+        if not isinstance(self.note, str):
+            raise TypeError(f"note must be a text, got {self.note!r}")
         if not (math.isfinite(self.positive.mass) and math.isfinite(self.negative.mass)):
             raise ValueError("both parts of a signed measure must have finite mass; use method='least_mass'")
         if self.decomposition == "jordan" and _share_radii(self.positive, self.negative):
@@ -76,17 +82,53 @@ class SignedMeasure:
 
     @classmethod
     def jordan(cls, dim: int, positive: RadialPart, negative: RadialPart, **kwargs: Any) -> Self:
-        """Parts that live on disjoint sets of radii: the decomposition of least mass."""
+        """Parts that live on disjoint sets of radii: the decomposition of least mass.
+
+        Parameters
+        ----------
+        dim : int
+        positive, negative : RadialPart
+        **kwargs : dict
+            Other parameters of the class.
+
+        Returns
+        -------
+        SignedMeasure
+        """
         return cls(dim, positive, negative, decomposition="jordan", **kwargs)
 
     @classmethod
     def difference(cls, dim: int, positive: RadialPart, negative: RadialPart, **kwargs: Any) -> Self:
-        """Any two parts; their common mass is not cancelled."""
+        """Any two parts; their common mass is not canceled.
+
+        Parameters
+        ----------
+        dim : int
+        positive, negative : RadialPart
+        **kwargs : dict
+            Other parameters of the class.
+
+        Returns
+        -------
+        SignedMeasure
+        """
         return cls(dim, positive, negative, decomposition="difference", **kwargs)
 
     @classmethod
     def from_atoms(cls, dim: int, radii: np.ndarray, weights: np.ndarray, **kwargs: Any) -> Self:
-        """Jordan parts of finitely many radii with signed weights; zero weights are dropped."""
+        """Jordan parts of finitely many radii with signed weights; zero weights are dropped.
+
+        Parameters
+        ----------
+        dim : int
+        radii, weights : array of shape (n,)
+        **kwargs : dict
+            Other parameters of the class.
+
+        Returns
+        -------
+        SignedMeasure
+        """
         radii, weights = np.asarray(radii, dtype=np.float64), np.asarray(weights, dtype=np.float64)
         if radii.ndim != 1 or radii.shape != weights.shape:
             raise ValueError(f"radii and weights must be vectors of one length, got {radii.shape} and {weights.shape}")
@@ -108,23 +150,60 @@ class SignedMeasure:
         return self.positive.second_moment + self.negative.second_moment
 
     def tail(self, z: Any) -> np.ndarray:
-        """What the radial parts give at distances z, without the head."""
-        return self.positive.evaluate(z, self.dim) - self.negative.evaluate(z, self.dim)
+        """What the radial parts give at distances z, without the head.
+
+        Parameters
+        ----------
+        z : array of floats
+
+        Returns
+        -------
+        ndarray of the shape of z
+        """
+        return np.asarray(self.positive.evaluate(z, self.dim) - self.negative.evaluate(z, self.dim))
 
     def majorant(self, z: Any) -> np.ndarray:
-        """Positive plus negative part: the kernel that features without their signature estimate."""
-        return self.positive.evaluate(z, self.dim) + self.negative.evaluate(z, self.dim)
+        """Positive plus negative part: the kernel that features without their signature estimate.
+
+        Parameters
+        ----------
+        z : array of floats
+
+        Returns
+        -------
+        ndarray of the shape of z
+        """
+        return np.asarray(self.positive.evaluate(z, self.dim) + self.negative.evaluate(z, self.dim))
 
     def evaluate(self, z: Any) -> np.ndarray:
-        """The kernel as this measure gives it, at distances z."""
-        return self.head.evaluate(z) + self.tail(z)
+        """The kernel as this measure gives it, at distances z.
+
+        Parameters
+        ----------
+        z : array of floats
+
+        Returns
+        -------
+        ndarray of the shape of z
+        """
+        return np.asarray(self.head.evaluate(z) + self.tail(z))
 
     def tabulated(self) -> SignedMeasure:
-        """The same measure with each part as the nodes of its quadrature: plain arrays that can be stored."""
+        """The same measure with each part as the nodes of its quadrature: plain arrays that can be stored.
+
+        Returns
+        -------
+        SignedMeasure
+        """
         return replace(self, positive=self.positive.atoms(), negative=self.negative.atoms(), decomposition="difference")
 
     def head_columns(self) -> int:
-        """Feature columns taken by the head."""
+        """Feature columns taken by the head.
+
+        Returns
+        -------
+        int
+        """
         return self.head.columns(self.dim, sphere=self.sphere)
 
     def __add__(self, other: Any) -> SignedMeasure:
@@ -143,9 +222,10 @@ class SignedMeasure:
             "note": "; ".join(filter(None, (self.note, other.note))),
         }
         parts = (self.positive, self.negative, other.positive, other.negative)
-        if all(isinstance(part, Atoms) for part in parts):
-            radii = np.concatenate([part.radii for part in parts])  # type: ignore[attr-defined]
-            weights = np.concatenate([s * part.weights for s, part in zip((1, -1, 1, -1), parts, strict=True)])  # type: ignore[attr-defined]
+        atoms = [part for part in parts if isinstance(part, Atoms)]
+        if len(atoms) == len(parts):
+            radii = np.concatenate([part.radii for part in atoms])
+            weights = np.concatenate([s * part.weights for s, part in zip((1, -1, 1, -1), atoms, strict=True)])
             return SignedMeasure.from_atoms(self.dim, radii, weights, **merged)
         return SignedMeasure.difference(
             self.dim, mix(self.positive, other.positive), mix(self.negative, other.negative), **merged

@@ -18,7 +18,7 @@ __all__ = ["FIT_MARGIN", "Shape", "radial_shape", "singularity_exponent"]
 
 Function = Callable[[np.ndarray], np.ndarray]
 
-_SAMPLES = 2**17
+_SAMPLES = 2**17  # of the function: aliasing bends the tail beyond frequency 4000, well below their number
 FIT_MARGIN = 0.05  # a fitted exponent this close to the critical one counts as critical, which is infinite
 _FLOOR = 1e-12  # of the largest coefficient: below is rounding
 
@@ -27,7 +27,7 @@ _FLOOR = 1e-12  # of the largest coefficient: below is rounding
 class Shape:
     """What sampling says of a function on [0, ∞).
 
-    Attributes
+    Parameters
     ----------
     bounded : bool
     continuous_at_zero : bool
@@ -50,7 +50,16 @@ class Shape:
 
 
 def radial_shape(function: Function) -> Shape:
-    """Sample the function from 1e-6 to 1e8."""
+    """Sample the function from 1e-6 to 1e8.
+
+    Parameters
+    ----------
+    function : callable
+
+    Returns
+    -------
+    Shape
+    """
     z = np.concatenate([[0.0], np.geomspace(1e-6, 1e8, 2801)])
     values = function(z)
     size = np.abs(values)
@@ -99,6 +108,10 @@ def singularity_exponent(function: Function, cutoff: float, *, ends: bool) -> fl
         Largest z looked at.
     ends : bool
         Whether k is extended by zero beyond the cutoff, which is then an edge itself; otherwise k is tapered smoothly.
+
+    Returns
+    -------
+    float
     """
     inside = [_windowed_exponent(function, length, 0.25, 0.75) for length in (0.99 * cutoff, cutoff / 3, cutoff / 9)]
     if not ends:
@@ -133,7 +146,7 @@ def _spectral_exponent(samples: np.ndarray) -> float:
     if seen.sum() < 4 or not seen[:4].all():
         return math.inf
     slope = np.polyfit(np.log(centre[seen]), np.log(level[seen]), 1)[0]
-    return -slope - 1.0
+    return float(-slope - 1.0)
 
 
 def _edge_exponent(function: Function, cutoff: float) -> float:

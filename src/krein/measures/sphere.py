@@ -10,8 +10,11 @@ from scipy import special
 
 __all__ = ["lower_dimension_with_negative_degree", "negative_degrees", "sphere_eigenvalues"]
 
-_DEGREES = 31
-_ROUNDING = 1e-12
+_DEGREES = (
+    31  # of the expansion that are looked at; a kernel with a negative one beyond has some before, as far as is known
+)
+_ROUNDING = 1e-12  # relative to the largest value possible: a thousand roundings of the quadrature
+_NODES = 1200  # of the quadrature: two for each oscillation of the highest degree, times twenty
 
 
 def sphere_eigenvalues(function: Callable[[np.ndarray], np.ndarray], dim: int, degrees: int = _DEGREES) -> np.ndarray:
@@ -57,6 +60,16 @@ def negative_degrees(function: Callable[[np.ndarray], np.ndarray], dim: int) -> 
 
     Rounding is measured against :math:`\sup|k|\,\|P_n\|_2 = \sup|k|/\sqrt{N(n, d)}`, the largest value that an eigenvalue can
     have, with N the number of spherical harmonics of degree n.
+
+    Parameters
+    ----------
+    function : callable
+        k(z) on [0, 2].
+    dim : int
+
+    Returns
+    -------
+    ndarray of int
     """
     scale = float(np.max(np.abs(function(np.linspace(0.0, 2.0, 65))))) or 1.0
     values = sphere_eigenvalues(function, dim)
@@ -68,6 +81,16 @@ def lower_dimension_with_negative_degree(function: Callable[[np.ndarray], np.nda
 
     A lower sphere is a slice of a higher one, so what is not positive definite there is not here. In high dimension eigenvalues
     of degree n fall like :math:`d^{-n}` below rounding; this sees them where they are large.
+
+    Parameters
+    ----------
+    function : callable
+        k(z) on [0, 2].
+    dim : int
+
+    Returns
+    -------
+    int or None
     """
     lower = [d for d in (2, 3, 5, 9, 17, 33, 65, 129, 257) if d < dim]
     return next((d for d in [dim, *reversed(lower)] if negative_degrees(function, d).size), None)
@@ -84,4 +107,5 @@ def _log_harmonics(degrees: int, dim: int) -> np.ndarray:
 
 @lru_cache(maxsize=1)
 def _legendre() -> tuple[np.ndarray, np.ndarray]:
-    return special.roots_legendre(1200)
+    nodes, weights = special.roots_legendre(_NODES)
+    return np.asarray(nodes), np.asarray(weights)

@@ -1,0 +1,125 @@
+"""The measure of least mass within a tolerance, or the one verdict that there is none of use."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from krein._core.errors import OutOfReachError
+from krein.measures.search.goal import Goal, Solution
+from krein.measures.search.policy import POLICY, SearchPolicy
+from krein.measures.search.program import Function, Program
+from krein.measures.search.work import Work
+from krein.measures.signed import SignedMeasure
+
+__all__ = ["goal_within", "least_mass", "meets"]
+
+
+def least_mass(
+    function: Function,
+    dim: int,
+    radius: float,
+    tol: float,
+    head_degree: int = 1,
+    *,
+    sphere: bool = False,
+    policy: SearchPolicy = POLICY,
+    work: Work | None = None,
+) -> SignedMeasure:
+    """The least-mass measure within `tol` of the function on [0, radius].
+
+    Two programs decide at most. The first prices tolerance beyond the one asked for: if it buys none, its measure is
+    the answer; if even so its cost is beyond the limit on the mass, there is none. In between, the second finds the
+    least tolerance within that limit, a number that moves no more than the kernel's values do, and compares it with the
+    one asked for.
+
+    Parameters
+    ----------
+    function : callable
+        k(z).
+    dim : int
+    radius : float
+        R.
+    tol : float
+        Absolute tolerance ε on the grid; the bias returned holds between grid points as well.
+    head_degree : {-1, 0, 1, 2}
+        Degree in z² of the polynomial that is free of mass; −1 for none.
+    sphere : bool
+        Whether the data are unit vectors (only passed on).
+    policy : SearchPolicy
+    work : Work, default=None
+        Counts what is solved; None for a fresh count.
+
+    Returns
+    -------
+    SignedMeasure
+
+    Raises
+    ------
+    OutOfReachError
+        If no measure of useful mass comes within the tolerance.
+    """
+    work = Work.of(policy) if work is None else work
+    size = float(np.max(np.abs(function(np.linspace(0.0, radius, 33))))) or 1.0
+    reach = policy.reach_at(tol / size)
+    program = Program(function, dim, radius, head_degree, reach, policy=policy, work=work)
+    goal = goal_within(tol / program.size, policy.mass_limit, policy)
+    solved = program.solve(goal)
+    if solved is not None and solved.bound <= goal.beyond_use and not meets(solved, goal, policy):
+        solved = _steep(program, goal, policy)
+    if solved is None or not meets(solved, goal, policy) or not _holds(program, solved, goal, policy):
+        raise OutOfReachError(
+            f"no measure of useful mass comes within tol={tol:.3g} of this kernel on [0, {radius:.4g}] in dimension {dim}: "
+            f"with a mass above {policy.mass_limit:g} times the largest |k| random features are all noise, and a kernel with "
+            "a kink, a jump or an infinite slope away from 0 has no better measure. Use a larger tol, a smaller radius, or "
+            "tol='auto' with n_components"
+        )
+    return program.measure(solved, sphere=sphere)
+
+
+def goal_within(tol: float, mass_limit: float, policy: SearchPolicy) -> Goal:
+    """Least mass within a tolerance, with a price on more tolerance that no mass up to the limit justifies, or a smaller one.
+
+    Parameters
+    ----------
+    tol, mass_limit : float
+        In units of the largest |k|.
+    policy : SearchPolicy
+
+    Returns
+    -------
+    Goal
+    """
+    steepness = min(policy.steepness, mass_limit / policy.margin)
+    return Goal(tol, tol_price=steepness / tol, beyond_use=mass_limit)
+
+
+def meets(solved: Solution, goal: Goal, policy: SearchPolicy) -> bool:
+    """Whether a solution is within the goal's tolerance, up to the margin, and its mass of use.
+
+    Parameters
+    ----------
+    solved : Solution
+    goal : Goal
+    policy : SearchPolicy
+
+    Returns
+    -------
+    bool
+    """
+    return solved.excess <= policy.margin * goal.tol and solved.mass <= (1.0 + policy.margin) * goal.beyond_use
+
+
+def _steep(program: Program, goal: Goal, policy: SearchPolicy) -> Solution | None:
+    """The measure where mass rises so steeply with the tolerance that the first price bought tolerance; None if there is none."""
+    limit, room = goal.beyond_use, policy.margin * goal.tol
+    nearest = program.solve(Goal(goal.tol, mass_price=0.0, mass_limit=limit, beyond_use=room))
+    if nearest is None or nearest.excess > room:
+        return None
+    least = program.solve(Goal(goal.tol, tol_price=limit / room, beyond_use=limit))
+    return least if least is not None and meets(least, goal, policy) else nearest
+
+
+def _holds(program: Program, solved: Solution, goal: Goal, policy: SearchPolicy) -> bool:
+    """Whether the residual between grid points is of the order of the tolerance, however the rounds ended."""
+    residual, _ = program.residual(solved)
+    return float(np.max(np.abs(residual))) <= policy.accepted * goal.tol + policy.rounding

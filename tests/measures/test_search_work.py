@@ -1,0 +1,118 @@
+"""The whole search is bounded by counts: of linear programs, of pivots, of steps."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import krein
+from krein._core.errors import OutOfReachError
+from krein.kernels import NTK, Kernel, Laplacian, Radial
+from krein.measures import Outlook
+from krein.measures.search import (
+    COARSE,
+    POLICY,
+    SearchPolicy,
+    Work,
+    least_mass,
+    least_mass_for_width,
+    least_mass_to_refit,
+    restricted,
+)
+
+
+@pytest.fixture
+def programs(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Pivots of each linear program that is solved."""
+    solver, seen = restricted.linprog, []
+
+    def counted(*args, **kwargs):
+        result = solver(*args, **kwargs)
+        seen.append(int(result.nit))
+        assert "time_limit" not in kwargs["options"]
+        return result
+
+    monkeypatch.setattr(restricted, "linprog", counted)
+    return seen
+
+
+# These took 17.7 s, 17 s and 62.7 s: some hundred programs of up to a thousand constraints each.
+@pytest.mark.parametrize(
+    ("estimator", "shape"),
+    [
+        (krein.SignedFourierFeatures(random_state=0), (8, 1)),
+        (krein.SignedFourierFeatures(random_state=0), (16, 1)),
+        (krein.SignedFourierFeatures(kernel=NTK(5), random_state=0), (20, 1)),
+        (krein.SignedFourierFeatures(random_state=0), (900, 3)),
+    ],
+    ids=str,
+)
+def test_small_fits(estimator: krein.SignedFourierFeatures, shape: tuple[int, int], programs: list[int]) -> None:
+    estimator.fit(np.random.default_rng(0).normal(size=shape))
+    assert len(programs) <= 120
+    assert sum(programs) <= 20_000
+
+
+@pytest.mark.parametrize(
+    ("kernel", "dim", "tol"),
+    [
+        (Laplacian(1.0), 3, 1e-3),
+        (NTK(5), 1, 6e-3),
+        (NTK(5), 1, 1e-3),
+        (Radial(lambda z: np.where(z < 0.5, 1.0, 0.0)), 1, 1e-3),
+    ],
+    ids=repr,
+)
+def test_one_tolerance(kernel: Kernel, dim: int, tol: float, programs: list[int]) -> None:
+    work = Work.of(POLICY)
+    with suppress(OutOfReachError):
+        least_mass(kernel.radial, dim, 2**0.5, tol, work=work)
+    assert work.programs == len(programs) <= 80
+    assert work.pivots == sum(programs) <= 30_000
+
+
+@pytest.mark.parametrize("most", [1, 3, 10])
+def test_the_bound_on_the_programs_holds(most: int, programs: list[int]) -> None:
+    """With hardly any programs there still is an answer, with its bias: the head alone if need be."""
+    policy = replace(POLICY, programs=most)
+    kernel, z = Laplacian(1.0), np.linspace(0.0, 2.0, 301)
+    outlook = Outlook.of(kernel.radial, 2.0)
+    m = least_mass_for_width(kernel.radial, 3, 2.0, 200, 1, outlook, policy=policy)
+    assert len(programs) <= most + 1  # a program gets a second chance
+    assert np.abs(m.evaluate(z) - kernel.radial(z)).max() <= m.bias
+    programs.clear()
+    m = least_mass_to_refit(kernel.radial, 3, 2.0, 1, 0.01, policy=replace(COARSE, programs=most))
+    assert len(programs) <= most + 1
+    assert np.abs(m.evaluate(z) - kernel.radial(z)).max() <= m.bias
+
+
+def test_heads_share_the_programs(programs: list[int]) -> None:
+    krein.signed_measure(Laplacian(1.0), 3, 4.0, method="least_mass", head_degree="auto", n_components=100)
+    assert len(programs) <= POLICY.programs
+
+
+def test_work_counts() -> None:
+    work = Work.of(POLICY, 4)
+    assert (work.most_programs, work.most_pivots) == (POLICY.programs // 4, POLICY.pivots)
+    assert not work.spent
+    work.programs = work.most_programs
+    assert work.spent
+
+
+@pytest.mark.parametrize("bad", [0, -1.0, np.nan])
+def test_policies_are_positive(bad: float) -> None:
+    with pytest.raises(ValueError, match="margin must be"):
+        SearchPolicy(margin=bad)
+    with pytest.raises(ValueError, match="refit_parts must be"):
+        SearchPolicy(refit_parts=(1.0, bad))
+
+
+def test_reach_grows_as_tolerances_fall() -> None:
+    reaches = [POLICY.reach_at(tol) for tol in (1.0, 1e-2, 1e-3, 1e-4, 1e-9)]
+    assert reaches == sorted(reaches)
+    assert reaches[0] == reaches[1] == POLICY.reach
+    assert reaches[-1] == POLICY.most_reach
+    assert POLICY.reach_at(1e-3) == POLICY.reach_at(1e-3 * (1 + 1e-12))

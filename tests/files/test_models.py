@@ -71,7 +71,7 @@ def test_a_loaded_model_predicts_bit_for_bit_the_same(name, dtype, tmp_path):
 )
 def test_feature_maps_and_components(features, tmp_path):
     path = tmp_path / "map.krein"
-    model = KreinPCA(4, features=features).fit(X)
+    model = KreinPCA(n_components=4, features=features).fit(X)
     model.save(path)
     np.testing.assert_array_equal(load_model(path).transform(X), model.transform(X))
     save_model(model.features_, path)

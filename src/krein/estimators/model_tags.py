@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
+import scipy.sparse as sp
+
 from krein.estimators.learners.exact import ExactKreinRidge, ExactKreinSVC
 from krein.estimators.learners.pca import KreinPCA
 from krein.estimators.learners.ridge import KreinRidge, KreinRidgeClassifier
@@ -9,29 +12,42 @@ from krein.estimators.learners.svm import KreinSVC
 from krein.estimators.maps.fourier import SignedFourierFeatures
 from krein.estimators.maps.nystroem import KreinNystroem
 from krein.estimators.maps.scaled import ScaledFeatures
+from krein.features import FeatureMap
+from krein.features.region import Region
 from krein.files.registry import register
+from krein.files.savable import SavableMixin
+from krein.kernels import Kernel
+from krein.measures import SignedMeasure
 
 __all__: list[str] = []
 
-_RIDGE = ("features_", "coef_", "intercept_", "lam_", "lams_", "scores_", "n_rows_")
-_EXACT = ("X_fit_", "dual_coef_", "intercept_")
-_MAP = ("kernel_", "signature_")
+_Array, _Rows = np.ndarray, np.ndarray | sp.csr_array
+_LINEAR = {"features_": SavableMixin, "coef_": _Array, "intercept_": float | _Array}
+_RIDGE = {**_LINEAR, "lam_": float | tuple[float, float], "lams_": _Array, "scores_": _Array | None, "n_rows_": int}
+_SVC = {**_LINEAR, "classes_": _Array, "C_": float, "cv_scores_": _Array | None, "n_iter_": int}
+_PCA = {"features_": SavableMixin, "eigenvalues_": _Array, "signature_": _Array, "components_": _Array, "mean_": _Array}
+_EXACT = {"X_fit_": _Rows | None, "dual_coef_": _Array, "intercept_": float | _Array}
+_EXACT_SVC = {
+    **_EXACT,
+    "classes_": _Array,
+    "n_negative_": int,
+    "carry_": _Array,
+    "support_": _Array,
+    "n_support_": _Array,
+}
+_MAP = {"kernel_": Kernel | str, "signature_": _Array}
+_FOURIER = {**_MAP, "measure_": SignedMeasure, "feature_map_": FeatureMap, "region_": Region, "error_estimate_": float}
+_NYSTROEM = {**_MAP, "landmarks_": _Rows, "eigenvalues_": _Array, "tol_": float, "rank_": int, "_root": _Array}
+_SCALED = {"features_": SavableMixin, "signature_": _Array, "low_": _Array, "width_": _Array}
 
+# a λ that says nothing has an infinite score
 register("krein.ridge", learned=_RIDGE, unbounded=("scores_",))(KreinRidge)
-register("krein.ridge-classifier", learned=(*_RIDGE, "classes_"), unbounded=("scores_",))(KreinRidgeClassifier)
-register("krein.svc", learned=("features_", "classes_", "coef_", "intercept_", "C_", "cv_scores_", "n_iter_"))(KreinSVC)
-register("krein.pca", learned=("features_", "eigenvalues_", "signature_", "components_", "mean_"))(KreinPCA)
-register("krein.exact-ridge", learned=(*_EXACT, "lam_"))(ExactKreinRidge)
-register("krein.exact-svc", learned=(*_EXACT, "classes_", "n_negative_", "carry_", "support_", "n_support_"))(
-    ExactKreinSVC
-)
-register(
-    "krein.signed-fourier-features",
-    learned=(*_MAP, "measure_", "feature_map_", "region_", "error_estimate_"),
-    unbounded=("error_estimate_",),
-)(SignedFourierFeatures)
-register("krein.nystroem", learned=(*_MAP, "landmarks_", "eigenvalues_", "tol_", "rank_", "_root"))(KreinNystroem)
+register("krein.ridge-classifier", learned={**_RIDGE, "classes_": _Array}, unbounded=("scores_",))(KreinRidgeClassifier)
+register("krein.svc", learned=_SVC)(KreinSVC)
+register("krein.pca", learned=_PCA)(KreinPCA)
+register("krein.exact-ridge", learned={**_EXACT, "lam_": float | tuple[float, float]})(ExactKreinRidge)
+register("krein.exact-svc", learned=_EXACT_SVC)(ExactKreinSVC)
+register("krein.signed-fourier-features", learned=_FOURIER, unbounded=("error_estimate_",))(SignedFourierFeatures)
+register("krein.nystroem", learned=_NYSTROEM)(KreinNystroem)
 # a constant column has infinite width, so that it becomes 0
-register("krein.scaled-features", learned=("features_", "signature_", "low_", "width_"), unbounded=("width_",))(
-    ScaledFeatures
-)
+register("krein.scaled-features", learned=_SCALED, unbounded=("width_",))(ScaledFeatures)

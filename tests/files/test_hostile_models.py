@@ -50,7 +50,7 @@ MODELS = {
     "classifier, scaled": lambda: krein.KreinRidgeClassifier(krein.ScaledFeatures(fourier()), lam=0.1).fit(X, LABELS),
     "classifier, nystroem": lambda: krein.KreinRidgeClassifier(nystroem(), lam=0.1).fit(X, LABELS),
     "svc": lambda: krein.KreinSVC(nystroem(kernel=NTK())).fit(X, LABELS),
-    "pca": lambda: krein.KreinPCA(3, features=fourier()).fit(X),
+    "pca": lambda: krein.KreinPCA(n_components=3, features=fourier()).fit(X),
     "exact ridge": lambda: krein.ExactKreinRidge(DeltaGaussian(), lam=0.1).fit(X[:30], Y[:30]),
     "exact svc": lambda: krein.ExactKreinSVC(DeltaGaussian()).fit(X[:30], LABELS[:30]),
     "random state": lambda: krein.KreinRidge(fourier(), lam=0.1, random_state=np.random.RandomState(3)).fit(X, Y),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
+import scipy.sparse as sp
+
 from krein.estimators.learners.exact import ExactKreinRidge, ExactKreinSVC
 from krein.estimators.learners.pca import KreinPCA
 from krein.estimators.learners.ridge import KreinRidge, KreinRidgeClassifier
@@ -9,28 +12,43 @@ from krein.estimators.learners.svm import KreinSVC
 from krein.estimators.maps.fourier import SignedFourierFeatures
 from krein.estimators.maps.nystroem import KreinNystroem
 from krein.estimators.maps.scaled import ScaledFeatures
+from krein.features import FittedMap
 from krein.files.registry import register
+from krein.files.savable import SavableMixin
+from krein.kernels import Kernel
+from krein.similarities.nystroem import FittedNystroem
+from krein.similarities.similarity import Similarity
 
 __all__: list[str] = []
 
-_RIDGE = ("features_", "coef_", "intercept_", "lam_", "lams_", "scores_", "n_rows_")
-_EXACT = ("similarity_", "X_fit_", "dual_coef_", "intercept_")
-_MAP = ("kernel_", "signature_", "map_")
+_Array, _Rows = np.ndarray, np.ndarray | sp.csr_array
+_LINEAR = {"features_": SavableMixin, "coef_": _Array, "intercept_": float | _Array}
+_RIDGE = {**_LINEAR, "lam_": float | tuple[float, float], "lams_": _Array, "scores_": _Array | None, "n_rows_": int}
+_SVC = {**_LINEAR, "classes_": _Array, "C_": float, "cv_scores_": _Array | None, "n_iter_": int}
+_PCA = {"features_": SavableMixin, "eigenvalues_": _Array, "signature_": _Array, "components_": _Array, "mean_": _Array}
+_EXACT = {"similarity_": Similarity, "X_fit_": _Rows | None, "dual_coef_": _Array, "intercept_": float | _Array}
+_EXACT_SVC = {
+    **_EXACT,
+    "classes_": _Array,
+    "n_negative_": int,
+    "carry_": _Array,
+    "support_": _Array,
+    "n_support_": _Array,
+}
+_FOURIER = {"kernel_": Kernel, "map_": FittedMap, "signature_": _Array}
+_NYSTROEM = {"kernel_": Kernel | str, "map_": FittedNystroem, "signature_": _Array},
+    **{"eigenvalues_": _Array, "eigenvalue_tol_": float, "rank_": int},
+}
+_SCALED = {"features_": SavableMixin, "signature_": _Array, "low_": _Array, "width_": _Array}
 
+# a λ that says nothing has an infinite score
 register("krein.ridge", learned=_RIDGE, unbounded=("scores_",))(KreinRidge)
-register("krein.ridge-classifier", learned=(*_RIDGE, "classes_"), unbounded=("scores_",))(KreinRidgeClassifier)
-register("krein.svc", learned=("features_", "classes_", "coef_", "intercept_", "C_", "cv_scores_", "n_iter_"))(KreinSVC)
-register("krein.pca", learned=("features_", "eigenvalues_", "signature_", "components_", "mean_"))(KreinPCA)
-register("krein.exact-ridge", learned=(*_EXACT, "lam_"))(ExactKreinRidge)
-register("krein.exact-svc", learned=(*_EXACT, "classes_", "n_negative_", "carry_", "support_", "n_support_"))(
-    ExactKreinSVC
-)
-register(
-    "krein.signed-fourier-features",
-    learned=_MAP,
-)(SignedFourierFeatures)
-register("krein.nystroem", learned=_MAP)(KreinNystroem)
+register("krein.ridge-classifier", learned={**_RIDGE, "classes_": _Array}, unbounded=("scores_",))(KreinRidgeClassifier)
+register("krein.svc", learned=_SVC)(KreinSVC)
+register("krein.pca", learned=_PCA)(KreinPCA)
+register("krein.exact-ridge", learned={**_EXACT, "lam_": float | tuple[float, float]})(ExactKreinRidge)
+register("krein.exact-svc", learned=_EXACT_SVC)(ExactKreinSVC)
+register("krein.signed-fourier-features", learned=_FOURIER)(SignedFourierFeatures)
+register("krein.nystroem", learned=_NYSTROEM)(KreinNystroem)
 # a constant column has infinite width, so that it becomes 0
-register("krein.scaled-features", learned=("features_", "signature_", "low_", "width_"), unbounded=("width_",))(
-    ScaledFeatures
-)
+register("krein.scaled-features", learned=_SCALED, unbounded=("width_",))(ScaledFeatures)

@@ -26,7 +26,8 @@ from krein.kernels import (
     Sum,
     ThinPlate,
 )
-from krein.measures import Atoms, Head, MeasureRecipe, Mixture, SignedMeasure
+from krein.measures import Atoms, Head, Mixture, SignedMeasure
+from krein.measures.recipe import MeasureRecipe
 from krein.sampling import (
     Frequencies,
     Hadamard,
@@ -38,7 +39,8 @@ from krein.sampling import (
     Rejection,
     Structure,
 )
-from krein.similarities import FittedNystroem, KernelSimilarity, PrecomputedSimilarity
+from krein.similarities.nystroem import FittedNystroem
+from krein.similarities.similarity import KernelSimilarity, PrecomputedSimilarity
 
 __all__ = ["TAGS"]
 
@@ -75,8 +77,8 @@ TAGS: dict[str, type] = {
     "region": Region,
     "head-basis": HeadBasis,
     "feature-map": FeatureMap,
-    "measure-recipe": MeasureRecipe,
     "fitted-map": FittedMap,
+    "measure-recipe": MeasureRecipe,
     "similarity.kernel": KernelSimilarity,
     "similarity.precomputed": PrecomputedSimilarity,
     "fitted-nystroem": FittedNystroem,

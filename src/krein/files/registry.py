@@ -6,8 +6,8 @@ import dataclasses
 import importlib
 import inspect
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeVar, get_type_hints
 
@@ -55,15 +55,15 @@ class Entry:
     ----------
     tag : str
     cls : type
-    learned_names : tuple of str
-        Learned attributes that are stored.
+    learned_types : mapping of str to annotation
+        Learned attributes that are stored, and what they are.
     unbounded : tuple of str
         Fields and learned attributes whose numbers need not be finite.
     """
 
     tag: str
     cls: type
-    learned_names: tuple[str, ...] = ()
+    learned_types: Mapping[str, Any] = field(default_factory=dict)
     unbounded: tuple[str, ...] = ()
 
     @property
@@ -94,9 +94,9 @@ class Entry:
             hints = get_type_hints(self.cls, include_extras=True)
             missing = dataclasses.MISSING
             return {
-                field.name: Argument(hints[field.name], field.default is missing and field.default_factory is missing)
-                for field in dataclasses.fields(self.cls)
-                if field.init
+                one.name: Argument(hints[one.name], one.default is missing and one.default_factory is missing)
+                for one in dataclasses.fields(self.cls)
+                if one.init
             }
         # the parameters of an estimator are checked by its fit, as scikit-learn will have it
         hints = {} if self.is_estimator else get_type_hints(self.cls.__init__)  # type: ignore[misc]
@@ -110,10 +110,8 @@ class Entry:
         """Learned attributes of a fitted estimator; one that may be None may be missing."""
         if not self.is_estimator:
             return {}
-        hints = get_type_hints(self.cls, include_extras=True)
         found = {name: Argument(hint, required) for name, hint, required in _COMMON}
-        for name in self.learned_names:
-            hint = hints.get(name, Any)
+        for name, hint in self.learned_types.items():
             found[name] = Argument(hint, not _admits_none(hint))
         return found
 
@@ -127,7 +125,9 @@ _by_tag: dict[str, Entry] = {}
 _by_class: dict[type, Entry] = {}
 
 
-def register(tag: str, *, learned: Sequence[str] = (), unbounded: Sequence[str] = ()) -> Callable[[Class], Class]:
+def register(
+    tag: str, *, learned: Mapping[str, Any] | None = None, unbounded: Sequence[str] = ()
+) -> Callable[[Class], Class]:
     """Let instances of a class be part of model files, under a tag that stays when the class is renamed or moved.
 
     The class is a dataclass, an estimator with `SavableMixin`, or any class whose constructor stores its arguments under their own
@@ -137,9 +137,9 @@ def register(tag: str, *, learned: Sequence[str] = (), unbounded: Sequence[str] 
     ----------
     tag : str
         Lower-case words joined by hyphens or dots; other packages put their name first, as in ``"mylab.string-kernel"``.
-    learned : sequence of str, default=()
-        What a fitted estimator has beside its parameters and what scikit-learn itself keeps (``n_features_in_`` and the like).
-        Where the class annotates them, values of another type are refused; one annotated as possibly None may be missing.
+    learned : mapping of str to annotation, default=None
+        What a fitted estimator has beside its parameters and what scikit-learn itself keeps (``n_features_in_`` and the like), and
+        what it is: values of another type are refused. One that may be None may be missing.
     unbounded : sequence of str, default=()
         Fields or learned attributes whose numbers may be infinite or NaN; all others are refused if they are.
 
@@ -168,7 +168,7 @@ def register(tag: str, *, learned: Sequence[str] = (), unbounded: Sequence[str] 
             raise ValueError(f"the tag {tag!r} belongs to {_name(known.cls)} already and cannot name {_name(cls)}")
         if cls in _by_class and _by_class[cls].tag != tag:
             raise ValueError(f"{_name(cls)} has the tag {_by_class[cls].tag!r} already; a class has one")
-        entry = Entry(tag, cls, tuple(learned), tuple(unbounded))
+        entry = Entry(tag, cls, dict(learned or {}), tuple(unbounded))
         _by_tag[tag] = _by_class[cls] = entry
         return cls
 

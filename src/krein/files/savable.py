@@ -10,7 +10,7 @@ __all__ = ["SavableMixin"]
 class SavableMixin:
     """Gives an estimator ``save``, and a place to say when what was read from a file cannot be a fitted model.
 
-    A class that is to be saved is registered under a tag with the names of its learned attributes
+    A class that is to be saved is registered under a tag with its learned attributes
     (`krein.files.registry.register`); these and its parameters are what a file holds.
     """
 

@@ -69,8 +69,8 @@ def check_array(array: np.ndarray, path: str) -> None:
 def check_field(value: Any, hint: Any, path: str, *, finite: bool, text: bool = False) -> None:
     """An error if a value is not what its field is annotated as, or its arrays are not what arithmetic can be done with.
 
-    Arrays, also those in tuples and lists, hold real numbers that compiled code knows; complex ones where the annotation leaves
-    it open.
+    Arrays, also those in tuples and lists, hold real numbers that compiled code knows, or complex ones where the annotation leaves
+    it open (Any).
 
     Parameters
     ----------

@@ -286,9 +286,15 @@ class ExactKreinSVC(SavableMixin, ClassifierMixin, FrozenParamsMixin):
         if hasattr(self, "dual_coef_"):
             _check_rows(self, self.carry_.shape[0])
             classes, supports = self.classes_.size, self.carry_.shape[1]
-            if self.dual_coef_.shape != (classes - 1, supports) or int(self.n_support_.sum()) != supports:
+            if (
+                self.carry_.ndim != 2
+                or self.dual_coef_.shape != (classes - 1, supports)
+                or int(self.n_support_.sum()) != supports
+            ):
                 raise ValueError("dual_coef_, n_support_ and carry_ are not of the same support vectors")
-            if self.intercept_.size != classes * (classes - 1) // 2:
+            if self.n_support_.shape != (classes,) or self.n_support_.dtype.kind != "i" or self.n_support_.min() < 0:
+                raise ValueError("n_support_ does not have one count for each of classes_")
+            if self.intercept_.shape != (classes * (classes - 1) // 2,):
                 raise ValueError("intercept_ does not have one entry for each pair of classes_")
 
     def __sklearn_tags__(self) -> Any:

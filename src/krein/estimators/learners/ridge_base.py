@@ -48,8 +48,6 @@ CheckTargets = Callable[[Any, int], np.ndarray]
 class RidgeBase(SavableMixin, BaseEstimator, ABC):
     """Everything but what a target is; a subclass names its targets and its outputs."""
 
-    _unsaved = ("_sums", "_targets")  # sums over rows are for partial_fit, not for predicting
-
     features: Any
     regularizer: str
     lam: Any

@@ -5,6 +5,7 @@ millions of rows. Start with :func:`diagnose` and :class:`SignedFourierFeatures`
 """
 
 from krein import baselines, datasets, kernels
+from krein._core.threads import thread_limit
 from krein.estimators import (
     ExactKreinRidge,
     ExactKreinSVC,
@@ -48,6 +49,7 @@ __all__ = [
     "ExactKreinRidge",
     "ExactKreinSVC",
     "load_model",
+    "thread_limit",
     "baselines",
     "datasets",
 ]

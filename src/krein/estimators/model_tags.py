@@ -36,9 +36,7 @@ _EXACT_SVC = {
     "n_support_": _Array,
 }
 _FOURIER = {"kernel_": Kernel, "map_": FittedMap, "signature_": _Array}
-_NYSTROEM = {"kernel_": Kernel | str, "map_": FittedNystroem, "signature_": _Array},
-    **{"eigenvalues_": _Array, "eigenvalue_tol_": float, "rank_": int},
-}
+_NYSTROEM = {"kernel_": Kernel | str, "map_": FittedNystroem, "signature_": _Array}
 _SCALED = {"features_": SavableMixin, "signature_": _Array, "low_": _Array, "width_": _Array}
 
 # a λ that says nothing has an infinite score

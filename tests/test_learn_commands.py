@@ -42,11 +42,12 @@ def read(path, column):
 
 
 # Three grades from 300 rows: 0.94 to 0.97 of 100 new rows are right with a fixed λ of 1e-3 to 1e-6, and 0.86 to 0.94 (16 seeds)
-# with the λ that so few rows choose, which is often too small. The largest grade alone is 0.58.
+# with the λ that so few rows choose, which is often too small. The largest grade alone is 0.58. Two colors: 0.95 of 100 new rows
+# has a standard error of 0.022, and three of them are allowed for.
 @pytest.mark.parametrize("ending", [".csv", ".npz", ".parquet"])
 @pytest.mark.parametrize(
     ("target", "task", "least"),
-    [("colour", "classification", 0.95), ("grade", "classification", 0.8), ("score", "regression", 0.98)],
+    [("colour", "classification", 0.88), ("grade", "classification", 0.8), ("score", "regression", 0.98)],
 )
 def test_train_and_predict(tmp_path, ending, target, task, least):
     columns = ["a", "b", "c", target]

@@ -92,7 +92,7 @@ def test_with_head_keeps_the_region(rng):
 
 
 def test_degree_three_has_no_features():
-    with pytest.raises(ValueError, match=r"degree up to 2 have features, got degree 3"):
+    with pytest.raises(ValueError, match="degree 2 in z² at most, got 3"):
         head_basis(Head((1.0, 1.0, 1.0, 1.0)), 3, sphere=True)
 
 

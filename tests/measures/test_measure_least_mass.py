@@ -324,7 +324,7 @@ def _jump(z: np.ndarray) -> np.ndarray:
         *(((NTK(), 16, 1.0, "auto", 1, bad), ValueError, "tol must be positive") for bad in (0.0, -1e-3)),
         ((Gaussian(), 16, None, "auto", 1, np.nan), ValueError, "tol must be finite"),
         ((Gaussian(), 16, None, "auto", 1, True), TypeError, "tol must be a real number"),
-        ((Gaussian(), 16, None, "auto", 1, "tight"), ValueError, "tol must be one of 'auto' or a positive number"),
+        ((Gaussian(), 16, None, "auto", 1, "tight"), ValueError, "tol must be 'auto' or a positive number"),
         (("ntk", 16, 1.0), TypeError, r"must be a kernel such as krein\.kernels\.NTK\(\), got 'ntk'"),
         ((np.cos, 16, 1.0), TypeError, r"wrap the function as krein\.kernels\.Radial"),
         ((Multiquadric(), 16), ValueError, "give radius=, the largest distance between two rows"),

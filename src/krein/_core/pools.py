@@ -17,12 +17,17 @@ from threadpoolctl import ThreadpoolController
 __all__ = ["Blas", "openmp_threads", "pools_limit", "running_numba"]
 
 
-@cache
 def _libraries() -> tuple[tuple[Any, ...], tuple[Any, ...], bool]:
     """Libraries with a number for the process, those with one for each thread, and whether a BLAS is among the latter.
 
-    They are looked up once: all that we call are loaded by then.
+    They are looked up once, as all that we call are loaded by then; and once more when numba's threads have been started, which
+    may load an OpenMP of their own.
     """
+    return _looked_up(running_numba() is not None)
+
+
+@cache
+def _looked_up(_numba_runs: bool) -> tuple[tuple[Any, ...], tuple[Any, ...], bool]:
     process, thread, blas_by_thread = [], [], False
     for library in ThreadpoolController().lib_controllers:
         on_openmp = getattr(library, "threading_layer", None) == "openmp"  # not all kinds have such a choice
@@ -54,7 +59,7 @@ class Blas:
     """
 
     def __init__(self) -> None:
-        self._before: tuple[int, ...] | None = None
+        self._before: list[tuple[Any, int]] | None = None  # libraries, and what they had
         self._limit = 0
 
     def limit(self, threads: int | None) -> None:
@@ -66,16 +71,16 @@ class Blas:
         """
         if threads is None:
             if self._before is not None:
-                for library, count in zip(_libraries()[0], self._before, strict=True):
+                for library, count in self._before:
                     _set(library, count)
             self._before = None
             return
         if self._before is None:
-            self._before = self._counts()
+            self._before = [(library, library.get_num_threads() or 1) for library in _libraries()[0]]
         elif threads == self._limit:
             return
         self._limit = threads
-        for library, count in zip(_libraries()[0], self._before, strict=True):
+        for library, count in self._before:
             _set(library, min(threads, count))
 
     def found(self) -> tuple[int, ...]:
@@ -85,11 +90,9 @@ class Blas:
         -------
         tuple of int
         """
-        return self._counts() if self._before is None else self._before
-
-    @staticmethod
-    def _counts() -> tuple[int, ...]:
-        return tuple(library.get_num_threads() or 1 for library in _libraries()[0])
+        if self._before is None:
+            return tuple(library.get_num_threads() or 1 for library in _libraries()[0])
+        return tuple(count for _, count in self._before)
 
 
 def pools_limit(blas: Blas, usual: int) -> int | None:

@@ -109,7 +109,8 @@ class TestTruncated:
     def test_any_sphere_kernel_with_its_bias(self, kernel: Kernel) -> None:
         m = krein.signed_measure(kernel, 5, method="fourier", truncate=12.0, radius=1.3)
         z = np.random.default_rng(2).uniform(0, 1.3, 300)
-        assert np.abs(m.evaluate(z) - kernel.radial(z)).max() <= m.bias
+        error = np.abs(m.evaluate(z) - kernel.radial(z)).max()
+        assert error <= m.bias <= 1.2 * error  # a bound that a measure of zeros would pass says nothing
         assert m.radius == 1.3
 
     @pytest.mark.parametrize("bad", [0.0, -1.0, np.inf, np.nan, "10", True])
@@ -183,4 +184,5 @@ def test_refuses_where_the_digits_are_lost() -> None:
 def test_a_laplacian_cut_where_it_has_vanished() -> None:
     m = krein.signed_measure(Radial(Laplacian(0.05).radial), 2, method="fourier")
     z = np.linspace(0, 1, 50)
-    assert np.abs(m.evaluate(z) - Laplacian(0.05).radial(z)).max() <= m.bias
+    error = np.abs(m.evaluate(z) - Laplacian(0.05).radial(z)).max()
+    assert error <= m.bias < 0.1, "the tail of the kink at 0 is cut, nothing else"

@@ -97,15 +97,23 @@ class Program:
         )
         self._rows, self._columns = self._start
 
-    def head_alone(self) -> Solution:
+    def head_alone(self, *, even: bool = False) -> Solution:
         """The head that fits best in the mean square, and no waves: always to be had.
+
+        Parameters
+        ----------
+        even : bool, default=False
+            Whether the mean is over [0, R] evenly, not over the grid, which is denser at its ends.
 
         Returns
         -------
         Solution
         """
-        scaled = self._powers / self._slack[:, None]
-        coefficients, *_ = np.linalg.lstsq(scaled, self._values / self._slack, rcond=None)
+        weight = 1.0 / self._slack
+        if even:
+            order = np.argsort(self._z, kind="stable")
+            weight[order] *= np.sqrt(np.gradient(self._z[order]))
+        coefficients, *_ = np.linalg.lstsq(self._powers * weight[:, None], self._values * weight, rcond=None)
         tol = float(np.max(np.abs(self._powers @ coefficients - self._values) / self._slack))
         return Solution(np.zeros(self.radii.size), coefficients, tol, 0.0, 0.0)
 

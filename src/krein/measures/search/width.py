@@ -70,7 +70,7 @@ def least_mass_for_width(
             return math.inf  # one frequency cannot stand for both signs
         return outlook.error(measure, n_frequencies)
 
-    best = program.head_alone()
+    best = program.head_alone(even=True)
     least = error(best)
     start = _first(program, n_frequencies, policy) if n_frequencies and best.tol > policy.exact else None
     if start is None:

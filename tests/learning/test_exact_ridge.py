@@ -52,7 +52,10 @@ def test_small_ratios_are_compared_too(problem):
 
 def test_pairs_are_as_strong_as_their_product(problem, monkeypatch):
     monkeypatch.setattr(exact_ridge, "fold_scores", lambda g, t, lam, r, ratio, **_: np.ones(lam.size))
-    assert fit_exact_ridge(*problem, regularizer="two", candidates=np.array([[1.0, 0.01], [0.5, 50.0]])).lam == (0.5, 50.0)
+    assert fit_exact_ridge(*problem, regularizer="two", candidates=np.array([[1.0, 0.01], [0.5, 50.0]])).lam == (
+        0.5,
+        50.0,
+    )
 
 
 def test_a_singular_system_is_refused_and_never_chosen():

@@ -8,7 +8,7 @@ from krein.learning.cost_choice import best_cost, fold_hits
 from krein.learning.first_pass import look_at_matrix
 from krein.learning.ridge_choice import RidgeOptions, best_candidate, check_lam, solve_ridge
 from krein.learning.ridge_sums import add_rows
-from krein.learning.row_sample import RowSample, distinct_rows, row_keys, sample_numbers
+from krein.learning.row_sample import distinct_rows, row_keys, sample_numbers
 from krein.learning.stream import Features
 from krein.learning.sums import FeatureSums, NormalSums
 from krein.learning.targets import LabelTargets, NumberTargets
@@ -110,15 +110,6 @@ def test_the_number_of_targets_stays():
     with pytest.raises(ValueError, match="2 targets.*1"):
         targets.encode(np.zeros((3, 2)))
     assert targets.vector
-
-
-def test_a_copy_of_a_sample_does_not_follow():
-    sample = RowSample(10)
-    sample.add(np.arange(5), np.arange(5.0))
-    twin = sample.copy()
-    sample.add(np.arange(5, 8), np.arange(5.0, 8.0))
-    assert len(twin) == 5
-    assert len(sample) == 8
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

@@ -107,7 +107,7 @@ def test_the_number_of_targets_stays():
     targets = NumberTargets()
     assert targets.encode(np.zeros(3)).shape == (3,)
     assert targets.encode(np.zeros((3, 1))).shape == (3,)  # as it came at first, so that both can be kept in one vector
-    with pytest.raises(ValueError, match="2 targets.*1"):
+    with pytest.raises(ValueError, match=r"2 targets.*1"):
         targets.encode(np.zeros((3, 2)))
     assert targets.vector
 

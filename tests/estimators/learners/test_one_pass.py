@@ -192,7 +192,7 @@ def test_a_choice_needs_what_was_set_aside_for_it(rows):
     for selection in ("loo", "validation"):
         model = KreinRidge(CosineMap(), selection="gcv").fit(X, y)
         lam = model.lam_
-        with pytest.raises(ValueError, match=f"selection='{selection}' needs rows.*fit a new model"):
+        with pytest.raises(ValueError, match=rf"selection='{selection}' needs rows.*fit a new model"):
             model.set_params(selection=selection).partial_fit(X, y)
         assert model.lam_ == lam
 

@@ -1,6 +1,7 @@
 """The benchmarks run, at sizes at which their numbers mean nothing; no time is asserted anywhere."""
 
 import json
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -44,6 +45,12 @@ def test_more_workers_share_the_rows_and_nothing_else(suite):
     assert c.seconds(10**6, 1, 10**6) == pytest.approx(6.0)
     assert c.seconds(10**6, 4, 10**6) == pytest.approx(5.25)
     assert c.moved(10**6, 1, 10**5) == 0.0
+
+
+@pytest.mark.parametrize("script", sorted(FOLDER.glob("*.py")), ids=lambda path: path.stem)
+def test_every_script_finds_what_it_imports(script, monkeypatch):
+    monkeypatch.syspath_prepend(FOLDER)
+    runpy.run_path(str(script), run_name="imported")
 
 
 def test_sections_run_and_results_are_written(tmp_path):

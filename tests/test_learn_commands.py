@@ -82,6 +82,14 @@ def test_columns_are_found_by_name_and_the_target_may_be_absent(tmp_path):
     np.testing.assert_allclose(read(tmp_path / "1.csv", "score"), read(tmp_path / "2.npz", "score"), rtol=1e-9)
 
 
+def test_a_large_mean_does_not_take_the_digits_of_the_score(tmp_path):
+    far = FRAME[["a", "b", "c"]].assign(score=SCORE + 1e9)
+    data = write(far, tmp_path / "far.parquet")
+    train(data, "score", "gaussian", tmp_path / "m", n_components=64, show_progress=False)
+    found = predict(tmp_path / "m", data, tmp_path / "p.npz", chunk_rows=90, show_progress=False).score
+    assert found == pytest.approx(load_model(tmp_path / "m").score(X, SCORE + 1e9), abs=1e-6)
+
+
 def test_train_is_fit_on_the_rows_in_memory(tmp_path):
     data = write(FRAME[["a", "b", "c", "score"]], tmp_path / "train.parquet")
     train(

@@ -36,13 +36,26 @@ def test_a_late_ratio_may_bring_back_an_early_one(problem, monkeypatch):
     By the scores of the first ratio (2, 0.02) wins, with the second (4, 4), and with the third only (1, 0.01) is left.
     """
     gram, targets = problem
-    candidates = np.array([[2.0, 0.02], [1.0, 0.01], [4.0, 4.0], [0.5, 50.0]])
+    candidates = np.array([[2.0, 0.02], [1.0, 0.01], [4.0, 4.0], [0.005, 0.5]])
     scores = {0.01: [1.0, 0.9992], 1.0: [0.9995], 100.0: [0.9984]}
     monkeypatch.setattr(exact_ridge, "fold_scores", lambda g, t, lam, r, ratio, **_: np.array(scores[ratio]))
     found = fit_exact_ridge(gram, targets, regularizer="two", candidates=candidates)
     assert found.lam == (1.0, 0.01)
     alone = fit_exact_ridge(gram, targets, regularizer="two", candidates=candidates[1:2])
     np.testing.assert_array_equal(found.dual, alone.dual)
+
+
+def test_small_ratios_are_compared_too(problem):
+    candidates = np.array([[1e-3, 1e-16], [1.0, 1e-13], [1.0, 1e2]])
+    assert fit_exact_ridge(*problem, regularizer="two", candidates=candidates).lam in map(tuple, candidates.tolist())
+
+
+def test_pairs_are_as_strong_as_their_product(problem, monkeypatch):
+    monkeypatch.setattr(exact_ridge, "fold_scores", lambda g, t, lam, r, ratio, **_: np.ones(lam.size))
+    assert fit_exact_ridge(*problem, regularizer="two", candidates=np.array([[1.0, 0.01], [0.5, 50.0]])).lam == (
+        0.5,
+        50.0,
+    )
 
 
 def test_a_singular_system_is_refused_and_never_chosen():

@@ -6,8 +6,10 @@ import pytest
 from krein.learning.columns import ColumnSummary
 from krein.learning.cost_choice import best_cost, fold_hits
 from krein.learning.first_pass import look_at_matrix
-from krein.learning.ridge_choice import best_candidate, check_lam
-from krein.learning.row_sample import RowSample, distinct_rows, row_keys, sample_numbers
+from krein.learning.ridge_choice import RidgeOptions, best_candidate, check_lam, solve_ridge
+from krein.learning.ridge_sums import add_rows
+from krein.learning.row_sample import distinct_rows, row_keys, sample_numbers
+from krein.learning.stream import Features
 from krein.learning.sums import FeatureSums, NormalSums
 from krein.learning.targets import LabelTargets, NumberTargets
 
@@ -48,6 +50,40 @@ def test_candidates_are_pairs():
     assert check_lam("auto", "krein", "gcv") is None
 
 
+class _Columns(Features):
+    """Rows that are features already, the last one negative."""
+
+    signature = np.array([1.0, 1.0, -1.0])
+
+    def __call__(self, X):
+        return X
+
+
+def _solved(pairs, selection="gcv"):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(50, 3))
+    y = X @ [1.0, 2.0, 3.0] + rng.normal(size=50)
+    options = RidgeOptions("two", np.array(pairs), selection, True, 100, 0.1)
+    targets, features = NumberTargets(), _Columns()
+    sums = options.new_sums(targets, y, 3, shift=None)
+    add_rows(sums, targets, features, X, y, None, start=0)
+    return solve_ridge(sums, targets, features, options)
+
+
+class TestSolution:
+    def test_a_late_ratio_that_brings_back_an_early_candidate(self, monkeypatch):
+        """The second is the strongest of two equals; the third, better and weak, leaves only the first as its equal."""
+        scores = iter([1.0, 1.0009, 0.9995])
+        monkeypatch.setattr("krein.learning.ridge_choice.gcv_scores", lambda path, sums, mu: np.array([next(scores)]))
+        found = _solved([(1.0, 0.01), (1.0, 1.0), (1e-3, 0.1)])
+        assert found.lam == (1.0, 0.01)
+        np.testing.assert_allclose(found.coefficients, _solved([(1.0, 0.01)]).coefficients, rtol=1e-9)
+
+    @pytest.mark.parametrize("selection", ["loo", "gcv", "validation"])
+    def test_small_ratios_are_compared_too(self, selection):
+        assert np.isfinite(_solved([(1.0, 1.2345678e-11), (1e-3, 1.2345e-15), (1e-2, 1e-2)], selection).scores).all()
+
+
 def test_cost_by_hits_with_a_margin():
     assert best_cost(np.array([10, 90, 90, 89, 90]), 100) == 0.1
     assert best_cost(np.array([9400, 9489, 9490, 9499, 9500]), 10_000) == 1.0
@@ -67,13 +103,13 @@ def test_numbers_of_a_sample_are_those_of_smallest_key(limit, monkeypatch):
     np.testing.assert_array_equal(sample_numbers(500, limit), np.sort(np.argsort(keys)[:limit]))
 
 
-def test_a_copy_of_a_sample_does_not_follow():
-    sample = RowSample(10)
-    sample.add(np.arange(5), np.arange(5.0))
-    twin = sample.copy()
-    sample.add(np.arange(5, 8), np.arange(5.0, 8.0))
-    assert len(twin) == 5
-    assert len(sample) == 8
+def test_the_number_of_targets_stays():
+    targets = NumberTargets()
+    assert targets.encode(np.zeros(3)).shape == (3,)
+    assert targets.encode(np.zeros((3, 1))).shape == (3,)  # as it came at first, so that both can be kept in one vector
+    with pytest.raises(ValueError, match=r"2 targets.*1"):
+        targets.encode(np.zeros((3, 2)))
+    assert targets.vector
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

@@ -139,15 +139,18 @@ class _Score:
     def __init__(self, task: str) -> None:
         self.name = "accuracy" if task == "classification" else "R2"
         self.n, self.hits, self.residual, self.total, self.square = 0, 0, 0.0, 0.0, 0.0
+        self.shift = 0.0  # a target of the first chunk: sums about it keep the digits that a large mean would take
 
     def add(self, truth: np.ndarray, found: np.ndarray) -> None:
+        if not self.n and self.name != "accuracy":
+            self.shift = float(truth[0])
         self.n += truth.shape[0]
         if self.name == "accuracy":
             self.hits += int(np.count_nonzero(truth.astype(str) == found.astype(str)))
         else:
             self.residual += float(np.square(truth - found).sum())
-            self.total += float(truth.sum())
-            self.square += float(np.square(truth).sum())
+            self.total += float((truth - self.shift).sum())
+            self.square += float(np.square(truth - self.shift).sum())
 
     def value(self) -> float:
         if self.name == "accuracy":

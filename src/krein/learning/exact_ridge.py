@@ -14,13 +14,11 @@ from krein._core.errors import SingularSystemError
 from krein._core.threads import blas_threads, quiet_blas
 from krein.learning.dual import DualProblem, dual_problem, fold_scores
 from krein.learning.path import Regularizer
-from krein.learning.ridge_choice import best_candidate
+from krein.learning.ridge_choice import best_candidate, by_ratio, with_ratios
+from krein.learning.selection import GRID
 from krein.learning.solve import NEARLY_SINGULAR, SINGULAR
 
 __all__ = ["ExactRidgeSolution", "fit_exact_ridge"]
-
-_GRID = np.geomspace(1e-13, 1e1, 29)  # λ in units of the mean absolute eigenvalue, two a decade, as for features
-_RATIOS = (1e-2, 1.0, 1e2)  # of λ₋ to λ₊ for "two"
 
 
 @final
@@ -101,9 +99,9 @@ def _fit(
             clear = np.array([problem.clearance(m) >= NEARLY_SINGULAR for m in mu])
             scores = np.full(mu.size, np.inf)
             scores[clear] = problem.loo_scores(targets, mu[clear])
-            best = best_candidate(candidates[:, 0], scores)
+            best = best_candidate(candidates, scores)
     elif len(candidates) > 1:
-        best = best_candidate(candidates[:, 0], _fold_scores(gram, targets, candidates, regularizer, intercept))
+        best = best_candidate(candidates, _fold_scores(gram, targets, candidates, regularizer, intercept))
     plus, minus = (float(v) for v in candidates[best])
     if problem is None:
         problem = dual_problem(gram, regularizer, minus / plus, center=intercept)
@@ -117,8 +115,7 @@ def _fit(
 def _default_candidates(gram: np.ndarray, regularizer: Regularizer) -> np.ndarray:
     # the trace of |K|, since that of K may vanish
     scale = float(np.abs(linalg.eigvalsh(gram, check_finite=False)).mean()) or 1.0
-    ratios = _RATIOS if regularizer == "two" else (1.0,)
-    return np.concatenate([np.stack([scale * _GRID, ratio * scale * _GRID], axis=1) for ratio in ratios])
+    return with_ratios(scale * GRID, regularizer)
 
 
 def _fold_scores(
@@ -126,10 +123,8 @@ def _fold_scores(
 ) -> np.ndarray:
     """Scores of all candidates; those of one ratio share their decompositions."""
     scores = np.full(len(candidates), np.inf)
-    ratios = (candidates[:, 1] / candidates[:, 0]).round(12)
-    for ratio in np.unique(ratios):
-        rows = np.flatnonzero(ratios == ratio)
-        scores[rows] = fold_scores(gram, targets, candidates[rows, 0], regularizer, float(ratio), center=intercept)
+    for ratio, rows in by_ratio(candidates):
+        scores[rows] = fold_scores(gram, targets, candidates[rows, 0], regularizer, ratio, center=intercept)
     return scores
 
 

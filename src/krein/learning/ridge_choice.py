@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +20,7 @@ from krein.learning.stream import Features
 from krein.learning.sums import CenteredSums
 from krein.learning.targets import Targets
 
-__all__ = ["RidgeOptions", "RidgeSolution", "best_candidate", "check_lam", "solve_ridge"]
+__all__ = ["RidgeOptions", "RidgeSolution", "best_candidate", "by_ratio", "check_lam", "solve_ridge", "with_ratios"]
 
 _RATIOS = (1e-2, 1.0, 1e2)  # of λ₋ to λ₊ under "auto"
 _REGULARIZERS = ("hilbert", "two", "krein")
@@ -27,6 +28,7 @@ _SELECTIONS = ("loo", "validation", "gcv")
 _MARGIN = 1e-3  # relative: scores that differ by less are equal, and the stronger λ is taken
 # A squared error below this share of the targets' variance is rounding: solutions have nine digits, see `KreinRidge`.
 _ROUNDING = 1e-18
+_SAME_RATIO = 1e-9  # relative: quotients of λ that differ by less share a factorization
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,18 +183,55 @@ def solve_ridge(sums: RidgeSums, targets: Targets, features: Features, options: 
     SingularSystemError
         If ``"krein"`` has no stable solution at the only candidate.
     """
-    if not sums.train.weight:
+    everything = sums.everything()
+    if not everything.weight:
         raise ValueError("sample_weight is zero for all rows, so there is nothing to fit; pass a positive weight")
     targets.check_complete()
-    whole = sums.everything().centered(intercept=options.intercept)
+    whole = everything.centered(intercept=options.intercept)
     candidates = options.candidates
     if candidates is None:
-        grid = default_grid(whole)
-        ratios = _RATIOS if options.regularizer == "two" else (1.0,)
-        candidates = np.concatenate([np.stack([grid, ratio * grid], axis=1) for ratio in ratios])
+        candidates = with_ratios(default_grid(whole), options.regularizer)
     if len(candidates) == 1:
         return _solve_one(whole, features.signature, options.regularizer, candidates, 0, None, None)
     return _choose(sums, whole, features.signature, options, candidates, _kept_rows(sums, targets, features))
+
+
+def with_ratios(grid: np.ndarray, regularizer: Regularizer) -> np.ndarray:
+    """Candidates from values of λ₊: with λ₋ a hundredth of it, the same and a hundred times as much for ``"two"``.
+
+    Parameters
+    ----------
+    grid : ndarray of shape (n_lam,)
+    regularizer : {"hilbert", "two", "krein"}
+
+    Returns
+    -------
+    ndarray of shape (n_candidates, 2)
+    """
+    ratios = _RATIOS if regularizer == "two" else (1.0,)
+    return np.concatenate([np.stack([grid, ratio * grid], axis=1) for ratio in ratios])
+
+
+def by_ratio(candidates: np.ndarray) -> Iterator[tuple[float, np.ndarray]]:
+    """Candidates of one ratio together, since they share a factorization.
+
+    Parameters
+    ----------
+    candidates : ndarray of shape (n_candidates, 2)
+        Pairs (λ₊, λ₋).
+
+    Yields
+    ------
+    ratio : float
+        λ₋/λ₊, ascending.
+    rows : ndarray of int
+        Which candidates have it.
+    """
+    logarithms = np.log(candidates[:, 1]) - np.log(candidates[:, 0])
+    order = np.argsort(logarithms, kind="stable")
+    for rows in np.split(order, np.flatnonzero(np.diff(logarithms[order]) > _SAME_RATIO) + 1):
+        first = rows.min()
+        yield float(candidates[first, 1] / candidates[first, 0]), np.sort(rows)
 
 
 def _kept_rows(sums: RidgeSums, targets: Targets, features: Features) -> _KeptRows | None:
@@ -212,6 +251,11 @@ def _choose(
     kept: _KeptRows | None,
 ) -> RidgeSolution:
     trained, held = whole, None
+    if (options.selection == "loo" and kept is None) or (options.selection == "validation" and sums.held is None):
+        raise ValueError(
+            f"selection={options.selection!r} needs rows that were not set aside from the start; fit a new model after a change "
+            "of lam or selection"
+        )
     if options.selection == "validation" and sums.held is not None:
         if not sums.train.weight or not sums.held.weight:
             raise ValueError(
@@ -220,12 +264,10 @@ def _choose(
         trained = sums.train.centered(intercept=options.intercept)
         held = sums.held.centered(intercept=options.intercept)
     scores = np.full(len(candidates), np.inf)
-    ratios = candidates[:, 1] / candidates[:, 0]
     variance = float(whole.square.sum()) / whole.weight
-    best, best_path = 0, None
-    for ratio in np.unique(ratios.round(12)):
-        rows = np.flatnonzero(np.abs(ratios - ratio) <= 1e-9 * ratio)
-        path = ridge_path(trained.gram, signature, options.regularizer, float(ratio))
+    best, best_path, best_rows = 0, None, np.empty(0, dtype=int)
+    for ratio, rows in by_ratio(candidates):
+        path = ridge_path(trained.gram, signature, options.regularizer, ratio)
         mu = trained.weight * candidates[rows, 0]
         if options.selection == "gcv":
             scores[rows] = gcv_scores(path, trained, mu)
@@ -236,8 +278,10 @@ def _choose(
             scores[rows] = loo_scores(path, trained, mu, kept.Z, kept.Y, kept.weight, kept.classes)
         scores[rows[[path.clearance(m) < NEARLY_SINGULAR for m in mu]]] = np.inf
         best = best_candidate(candidates, scores, _ROUNDING * variance)
-        best_path = path if best in rows else best_path
-    path_of_all = best_path if trained is whole else None
+        if best in rows:
+            best_path, best_rows = path, rows
+    # a late ratio may bring back a candidate of an earlier one, whose path is no longer there
+    path_of_all = best_path if trained is whole and best in best_rows else None
     return _solve_one(whole, signature, options.regularizer, candidates, best, scores, path_of_all)
 
 

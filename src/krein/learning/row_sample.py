@@ -134,17 +134,6 @@ class RowSample:
         order = np.argsort(self._index, kind="stable")
         return [stack_rows(column)[order] for column in self._columns]
 
-    def copy(self) -> RowSample:
-        """A sample that can be added to without touching this one.
-
-        Returns
-        -------
-        RowSample
-        """
-        twin = RowSample(self.limit)
-        twin.merge(self)
-        return twin
-
     def _append(self, index: np.ndarray, keys: np.ndarray, columns: list[Any]) -> None:
         if not index.size:
             return

@@ -8,8 +8,9 @@ from krein._core.rows import row_blocks
 from krein.learning.path import RidgePath
 from krein.learning.sums import CenteredSums
 
-__all__ = ["default_grid", "gcv_scores", "held_out_scores", "loo_scores"]
+__all__ = ["GRID", "default_grid", "gcv_scores", "held_out_scores", "loo_scores"]
 
+GRID = np.geomspace(1e-13, 1e1, 29)  # λ in units of the size of the problem, two a decade
 _TOGETHER = 128  # columns of fitted values formed at once: 10 MB for 10,000 rows
 _LEAST_FREEDOM = 1e-6  # 1 − leverage below this has too few digits left to divide by
 
@@ -29,7 +30,7 @@ def default_grid(sums: CenteredSums) -> np.ndarray:
     ndarray of shape (29,), ascending
     """
     scale = float(np.trace(sums.gram)) / sums.weight
-    return np.geomspace(1e-13, 1e1, 29) * (scale if scale > 0.0 else 1.0)
+    return GRID * (scale if scale > 0.0 else 1.0)
 
 
 def loo_scores(

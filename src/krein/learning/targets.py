@@ -117,26 +117,31 @@ class Targets(ABC):
 
 @final
 class NumberTargets(Targets):
-    """One or several numbers per row.
+    """One or several numbers per row, as many in all rows.
 
     Attributes
     ----------
     vector : bool
-        Whether targets came as a vector.
+        Whether the first targets came as a vector.
     """
 
     def __init__(self) -> None:
         self.vector = True
+        self._count: int | None = None
 
     def preview(self, y: np.ndarray, start: int, weight: np.ndarray | None) -> np.ndarray:
         return y[: max(0, _PREVIEW_ROWS - start)]
 
     def announce(self, y: np.ndarray) -> None:
-        self.vector = y.ndim == 1
+        count = 1 if y.ndim == 1 else y.shape[1]
+        if self._count is None:
+            self.vector, self._count = y.ndim == 1, count
+        elif count != self._count:
+            raise ValueError(f"y has {count} targets for each row, and the rows before had {self._count}")
 
     def encode(self, y: np.ndarray) -> np.ndarray:
-        self.vector = y.ndim == 1
-        return y
+        self.announce(y)
+        return y.reshape(-1) if self.vector else y.reshape(y.shape[0], -1)
 
     def columns(self, codes: np.ndarray) -> np.ndarray:
         return codes[:, None] if codes.ndim == 1 else codes

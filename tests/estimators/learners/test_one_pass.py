@@ -9,6 +9,7 @@ from krein.estimators.learners.pca import KreinPCA
 from krein.estimators.learners.ridge import KreinRidge, KreinRidgeClassifier
 from krein.estimators.learners.svm import KreinSVC
 from krein.estimators.maps.fourier import SignedFourierFeatures
+from krein.estimators.maps.nystroem import KreinNystroem
 from krein.estimators.maps.scaled import ScaledFeatures
 from krein.kernels import NTK, DeltaGaussian
 from krein.learning import first_pass, stream
@@ -153,6 +154,59 @@ def test_a_map_that_refuses_a_late_row_leaves_no_trace(rows, monkeypatch):
         model.partial_fit(zero, y[600:1200])
     assert model.n_rows_ == model._sums.rows == 600
     np.testing.assert_array_equal(model.coef_, coef)
+
+
+def _fail(*args, **kwargs):
+    raise MemoryError("no room")
+
+
+@pytest.mark.parametrize(
+    ("model", "last_step"),
+    [
+        (KreinRidgeClassifier(KreinNystroem(n_components=8)), "krein.estimators.learners.ridge_base.solve_ridge"),
+        (KreinSVC(KreinNystroem(n_components=8)), "krein.estimators.learners.svm.squared_hinge"),
+        (KreinPCA(KreinNystroem(n_components=8)), "krein.estimators.learners.pca.leading_components"),
+    ],
+    ids=lambda part: type(part).__name__,
+)
+def test_a_model_that_cannot_be_fitted_again_stays_as_it_was(rows, model, last_step, monkeypatch):
+    X, y = rows[0][:300], rows[1][:300] > 0
+    predict = model.fit(X, y).transform if hasattr(model, "transform") else model.fit(X, y).decision_function
+    before = predict(X)
+    monkeypatch.setattr(last_step, _fail)
+    with pytest.raises(MemoryError):
+        model.fit(2.0 * X, y)
+    np.testing.assert_array_equal(predict(X), before)
+
+
+def test_partial_fit_after_a_fit_that_failed(rows):
+    X, y = rows[0][:300], rows[1][:300]
+    model = KreinRidgeClassifier(CosineMap())
+    with pytest.raises(ValueError, match="at least 2 classes"):
+        model.fit(X, np.zeros(300))
+    assert model.partial_fit(X, y > 0).n_rows_ == 300
+
+
+def test_a_choice_needs_what_was_set_aside_for_it(rows):
+    X, y = rows[0][:300], rows[1][:300]
+    for selection in ("loo", "validation"):
+        model = KreinRidge(CosineMap(), selection="gcv").fit(X, y)
+        lam = model.lam_
+        with pytest.raises(ValueError, match=rf"selection='{selection}' needs rows.*fit a new model"):
+            model.set_params(selection=selection).partial_fit(X, y)
+        assert model.lam_ == lam
+
+
+@pytest.mark.parametrize(("first", "second"), [(1, 2), (2, 1)])
+def test_the_number_of_targets_cannot_change(rows, first, second):
+    X = rows[0][:300]
+    targets = [X[:, 0], X[:, :2]]
+    message = f"y has {second} targets for each row, and the rows before had {first}"
+    with pytest.raises(ValueError, match=message):
+        KreinRidge(CosineMap()).fit_chunks([(X, targets[first - 1]), (X, targets[second - 1])])
+    model = KreinRidge(CosineMap()).partial_fit(X, targets[first - 1])
+    with pytest.raises(ValueError, match=message):
+        model.partial_fit(X, targets[second - 1])
 
 
 @pytest.mark.parametrize("classify", [False, True])

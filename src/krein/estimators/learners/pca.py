@@ -14,6 +14,7 @@ from krein._core.threads import quiet_blas
 from krein.distributed.dask_rows import DaskRows, is_dask
 from krein.estimators.learners.input_checks import check_rows
 from krein.estimators.learners.linear import check_linear, linear_values
+from krein.estimators.learners.rollback import unchanged_on_error
 from krein.estimators.maps.fitting import (
     CheckedFeatures,
     check_features,
@@ -82,6 +83,7 @@ class KreinPCA(SavableMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         self.center = center
         self.random_state = random_state
 
+    @unchanged_on_error
     @quiet_blas()
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit in one pass over blocks of rows.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from functools import partial
 from itertools import chain
 from typing import Any, Self, cast
@@ -18,6 +17,7 @@ from krein._core.threads import quiet_blas
 from krein.distributed.dask_rows import DaskRows, is_dask
 from krein.estimators.learners.input_checks import check_lengths, check_rows, check_weight
 from krein.estimators.learners.linear import check_linear, linear_values
+from krein.estimators.learners.rollback import unchanged_on_error
 from krein.estimators.maps.fitting import (
     CheckedFeatures,
     check_features,
@@ -78,6 +78,7 @@ class RidgeBase(SavableMixin, BaseEstimator, ABC):
 
     # ---- fitting
 
+    @unchanged_on_error
     @quiet_blas()
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit in one pass over blocks of rows; the features of all rows are never held at once.
@@ -123,6 +124,7 @@ class RidgeBase(SavableMixin, BaseEstimator, ABC):
         sums = rows.reduce(empty, partial(_add_block, targets, self._check_targets, features))
         return self._conclude(sums, targets, options)
 
+    @unchanged_on_error
     @quiet_blas()
     def fit_chunks(self, chunks: Iterable[tuple[Any, ...]]) -> Self:
         """Fit from an iterable of ``(X, y)`` or ``(X, y, sample_weight)``, for tables that do not fit in memory.
@@ -161,21 +163,22 @@ class RidgeBase(SavableMixin, BaseEstimator, ABC):
             raise ValueError("chunks gave rows in the first pass and none in the second; pass a list or an iterator")
         return self._conclude(sums, targets, options)
 
+    @unchanged_on_error
+    @quiet_blas()
     def _partial_fit(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Self:
         options = self._options()
-        with _unchanged_on_error(self):
-            if "features_" not in vars(self):
-                block = self._check_block(X, y, sample_weight, start=0, first=True)
-                return self._start(block, self._new_targets(classes), options, all_rows=False)
-            if "_sums" not in vars(self):
-                raise ValueError(
-                    "this model was loaded from a file, and files hold no sums over rows; fit a new model to continue from"
-                )
-            # into copies: rows that cannot be learned from must leave no trace
-            sums, targets = self._sums.copy(), self._targets.copy()
-            X, y, weight = self._check_block(X, y, sample_weight, start=sums.rows, first=False)
-            add_rows(sums, targets, CheckedFeatures(self.features_), X, y, weight, start=sums.rows)
-            return self._conclude(sums, targets, options)
+        if "features_" not in vars(self):
+            block = self._check_block(X, y, sample_weight, start=0, first=True)
+            return self._start(block, self._new_targets(classes), options, all_rows=False)
+        if "_sums" not in vars(self):
+            raise ValueError(
+                "this model was loaded from a file, and files hold no sums over rows; fit a new model to continue from"
+            )
+        # into copies: rows that cannot be learned from must leave no trace
+        sums, targets = self._sums.copy(), self._targets.copy()
+        X, y, weight = self._check_block(X, y, sample_weight, start=sums.rows, first=False)
+        add_rows(sums, targets, CheckedFeatures(self.features_), X, y, weight, start=sums.rows)
+        return self._conclude(sums, targets, options)
 
     def _options(self) -> RidgeOptions:
         check_features(self.features)
@@ -254,16 +257,3 @@ def _add_block(
 ) -> None:
     """Add a block of rows where it lives."""
     add_rows(sums, targets.copy(), features, X, check(y, start), weight, start=start)
-
-
-@contextmanager
-def _unchanged_on_error(estimator: BaseEstimator) -> Iterator[None]:
-    """All attributes are put back as they were if the block does not run to its end."""
-    before, done = dict(vars(estimator)), False
-    try:
-        yield
-        done = True
-    finally:
-        if not done:
-            vars(estimator).clear()
-            vars(estimator).update(before)

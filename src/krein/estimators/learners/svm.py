@@ -17,6 +17,7 @@ from krein._core.threads import quiet_blas
 from krein.distributed.dask_rows import is_dask
 from krein.estimators.learners.input_checks import check_labels, check_lengths, check_rows
 from krein.estimators.learners.linear import check_linear, labels_of, linear_values
+from krein.estimators.learners.rollback import unchanged_on_error
 from krein.estimators.maps.fitting import (
     CheckedFeatures,
     check_features,
@@ -119,6 +120,7 @@ class KreinSVC(SavableMixin, ClassifierMixin, BaseEstimator):
         self.max_iter = max_iter
         self.random_state = random_state
 
+    @unchanged_on_error
     @quiet_blas()
     def fit(self, X: Any, y: Any) -> Self:
         """Fit on all rows.

@@ -1,0 +1,59 @@
+"""A fit that fails leaves its estimator as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+__all__ = ["unchanged_on_error"]
+
+Estimator = TypeVar("Estimator")
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+
+
+def unchanged_on_error(
+    method: Callable[Concatenate[Estimator, Arguments], Result],
+) -> Callable[Concatenate[Estimator, Arguments], Result]:
+    """Put all attributes back as they were if a method does not run to its end.
+
+    Otherwise a model that could not be fitted again would have its new map beside its old coefficients, and predict with both.
+
+    Parameters
+    ----------
+    method : callable
+        It sets attributes, and changes no object that one of them holds.
+
+    Returns
+    -------
+    callable
+
+    Examples
+    --------
+    >>> class Half:
+    ...     @unchanged_on_error
+    ...     def fit(self):
+    ...         self.map_ = "new"
+    ...         raise ValueError("no rows")
+    >>> model = Half()
+    >>> try:
+    ...     model.fit()
+    ... except ValueError:
+    ...     vars(model)
+    {}
+    """
+
+    @wraps(method)
+    def careful(self: Any, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+        before, done = dict(vars(self)), False
+        try:
+            result = method(self, *args, **kwargs)
+            done = True
+        finally:
+            if not done:
+                vars(self).clear()
+                vars(self).update(before)
+        return result
+
+    return careful

@@ -31,7 +31,7 @@ def test_eigenpairs_of_the_exact_matrix(X, center):
     values = np.linalg.eigvalsh(K)
     values = values[np.argsort(-np.abs(values))][:10]
     assert values.min() < 0 < values.max()
-    features = KreinNystroem(kernel=kernel, n_components=70, landmarks=X, tol=1e-13)
+    features = KreinNystroem(kernel=kernel, n_components=70, landmarks=X, eigenvalue_tol=1e-13)
     model = KreinPCA(features, 10, center=center).fit(X)
     np.testing.assert_allclose(model.eigenvalues_, values, rtol=1e-7)
     np.testing.assert_array_equal(model.signature_, np.sign(values))
@@ -43,7 +43,7 @@ def test_eigenpairs_of_the_exact_matrix(X, center):
 
 def test_new_rows_are_projected_by_the_kernel(X):
     kernel = DeltaGaussian(0.7, 3.0)
-    features = KreinNystroem(kernel=kernel, n_components=50, landmarks=X[:50], tol=1e-13)
+    features = KreinNystroem(kernel=kernel, n_components=50, landmarks=X[:50], eigenvalue_tol=1e-13)
     model = KreinPCA(features, 4).fit(X[:50])
     T = model.transform(X[:50])
     K, K_new = kernel(X[:50]), kernel(X[50:], X[:50])
@@ -54,7 +54,7 @@ def test_new_rows_are_projected_by_the_kernel(X):
 
 def test_on_a_positive_kernel_it_is_kernel_pca(X):
     kernel = Gaussian(1.0)
-    features = KreinNystroem(kernel=kernel, n_components=70, landmarks=X, tol=1e-13)
+    features = KreinNystroem(kernel=kernel, n_components=70, landmarks=X, eigenvalue_tol=1e-13)
     ours = KreinPCA(features, 5).fit(X)
     theirs = KernelPCA(5, kernel="precomputed").fit(kernel(X))
     np.testing.assert_allclose(ours.eigenvalues_, theirs.eigenvalues_, rtol=1e-8)

@@ -11,7 +11,6 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from krein._core.checks import integer
 from krein._core.threads import quiet_blas
 from krein.estimators.frozen_params import FrozenParamsMixin
 from krein.files.models import SavableMixin
@@ -21,7 +20,6 @@ __all__ = [
     "SignedFeatureMap",
     "SignedTransformer",
     "as_generator",
-    "check_n_components",
     "default_kernel",
     "signed_product",
 ]
@@ -206,20 +204,3 @@ def as_generator(random_state: Any) -> np.random.Generator:
     """
     seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
     return np.random.default_rng(seed)
-
-
-def check_n_components(n_components: Any, *, least: int = 1, why: str = "") -> int:
-    """Number of output columns as an int, or an error that names the smallest possible.
-
-    Parameters
-    ----------
-    n_components : int
-    least : int, default=1
-    why : str, default=""
-        Follows the rule in the message.
-
-    Returns
-    -------
-    int
-    """
-    return integer(n_components, "n_components", least=least, why=why)

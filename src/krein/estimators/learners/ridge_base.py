@@ -161,6 +161,7 @@ class RidgeBase(SavableMixin, BaseEstimator, ABC):
             raise ValueError("chunks gave rows in the first pass and none in the second; pass a list or an iterator")
         return self._conclude(sums, targets, options)
 
+    @quiet_blas()
     def _partial_fit(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Self:
         options = self._options()
         with _unchanged_on_error(self):

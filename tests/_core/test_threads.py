@@ -311,6 +311,17 @@ class TestShare:
         share(work, iter(range(100)), threads=count)
         assert (done == 1).all()
 
+    def test_within_a_piece_no_more_threads_are_started_whatever_is_asked_for(self):
+        alone = []
+
+        def outer(_: int) -> None:
+            here, seen = threading.get_ident(), set()
+            share(lambda _: seen.add(threading.get_ident()), range(20), threads=4)
+            alone.append(seen == {here})
+
+        share(outer, range(2), threads=2)
+        assert alone == [True, True]
+
     @pytest.mark.parametrize("count", [1, 2, 5])
     def test_as_many_threads_as_asked_for_each_with_its_own_work(self, count):
         seen, workers, meet = set(), [], threading.Barrier(count)

@@ -28,6 +28,9 @@ def test_rounding_errors_are_equal():
 
 def test_an_error_that_is_not_finite_is_not_chosen():
     assert first_nearly_best([np.inf, 0.3]) == 1
+    assert first_nearly_best([np.nan, 0.3]) == 1
+    assert first_nearly_best([0.3, np.nan]) == 0
+    assert first_nearly_best([np.nan, np.nan]) == 0
 
 
 @pytest.mark.parametrize("seed", range(3))

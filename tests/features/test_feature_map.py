@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from helpers import unit_vectors
+from krein._core.threads import thread_limit
 from krein.features import FeatureMap, feature_map, head_basis
 from krein.measures import Head, SignedMeasure
 from krein.sampling import Hadamard, Orthogonal
@@ -192,3 +193,17 @@ def test_arrays_are_the_maps_own():
     np.testing.assert_array_equal(m.wave_weights, 1.0)
     with pytest.raises(ValueError, match="read-only"):
         m.wave_weights[0] = 2.0
+
+
+def test_the_number_of_threads_changes_no_bit_of_a_projection(monkeypatch):
+    monkeypatch.setattr(feature_map, "_BLOCK_BYTES", 1 << 14)
+    m, rng = a_map(n=40), np.random.default_rng(0)
+    projected = replace(m, projection=rng.normal(size=(m.n_columns, 24)), projected_signature=np.ones(24))
+    X = unit_vectors(rng, 500, DIM)
+    features = []
+    for count in (1, 2, 5):
+        with thread_limit(count):
+            features.append(written(projected, X))
+    np.testing.assert_array_equal(features[0], features[1])
+    np.testing.assert_array_equal(features[0], features[2])
+    assert np.abs(features[0] - m.columns(X) @ projected.projection).max() < 1e-12

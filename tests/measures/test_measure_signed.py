@@ -189,3 +189,10 @@ class TestHead:
 
 def test_laplacian_has_no_second_moment() -> None:
     assert np.isinf(SignedMeasure.jordan(4, law(Laplacian(1.0)), NO_MASS).second_moment)
+
+
+@pytest.mark.parametrize("radius", [1e150, 1e-150])
+def test_a_head_beyond_floating_point_numbers_is_refused(radius):
+    assert Head.of_unit((1.0, 0.0, 1e-17), radius) == Head((1.0, 0.0, 0.0))
+    with pytest.raises(ValueError, match="scale the data"):
+        Head.of_unit((1.0, 0.0, 0.5), radius)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from threadpoolctl import threadpool_info
 
 from helpers import frozen
+from krein._core.threads import n_threads, quiet_blas
 from krein.kernels import NTK, DeltaGaussian, Gaussian
 from krein.similarities import (
     CallableSimilarity,
@@ -128,3 +130,18 @@ def test_as_similarity():
         KernelSimilarity("rbf")
     with pytest.raises(ValueError, match="function must be callable"):
         CallableSimilarity("rbf")
+
+
+def test_the_users_function_has_the_callers_blas_threads():
+    """A fit is quiet, and the function of a user is no part of it."""
+    seen = []
+
+    def product(A, B):
+        seen.append(max(pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"))
+        return A @ B.T
+
+    before = max(pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas")
+    with quiet_blas():
+        expected = min(n_threads(), before)
+        as_similarity(product).block(X, X)
+    assert seen == [expected]

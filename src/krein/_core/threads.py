@@ -331,7 +331,8 @@ def share_with(
             run()
 
     with quiet_blas():
-        count = min(n_threads() if threads is None else positive_integer(threads, "threads"), len(todo))
+        wanted = n_threads() if threads is None else positive_integer(threads, "threads")
+        count = 1 if _here.helper else min(wanted, len(todo))  # a piece of work is done by the thread that has it
         if count <= 1:
             run()
             return

@@ -7,6 +7,7 @@ before a weak one, a coarse truncation before a fine one, the narrow map before 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 __all__ = ["EQUAL", "MARGIN", "first_nearly_best"]
@@ -21,7 +22,7 @@ def first_nearly_best(errors: Sequence[float]) -> int:
     Parameters
     ----------
     errors : sequence of float
-        Relative errors on held-out rows, the plainest candidate first; at least one.
+        Relative errors on held-out rows, the plainest candidate first; at least one. NaN is the worst.
 
     Returns
     -------
@@ -32,5 +33,6 @@ def first_nearly_best(errors: Sequence[float]) -> int:
     >>> first_nearly_best([0.2, 0.1003, 0.1, 0.15])
     1
     """
-    bound = (1.0 + MARGIN) * min(errors) + EQUAL
-    return next(i for i, error in enumerate(errors) if error <= bound)
+    comparable = [math.inf if math.isnan(error) else error for error in errors]
+    bound = (1.0 + MARGIN) * min(comparable) + EQUAL
+    return next(i for i, error in enumerate(comparable) if error <= bound)

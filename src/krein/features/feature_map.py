@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -10,13 +11,14 @@ import numpy as np
 from krein._core.arrays import frozen_array
 from krein._core.checks import integer
 from krein._core.rows import row_blocks
+from krein._core.threads import share_with
 from krein.features.columns import Columns, HeadColumns, WaveColumns
 from krein.features.head import HeadBasis
 from krein.sampling import Frequencies
 
 __all__ = ["FeatureMap"]
 
-_BLOCK_BYTES = 1 << 24  # of columns before a projection, for some rows at a time
+_BLOCK_BYTES = 1 << 22  # of columns before a projection, for the rows that a thread has at a time
 
 
 @final
@@ -163,11 +165,18 @@ class FeatureMap:
             return
         projection = self.projection.astype(out.dtype, copy=False)
         step = max(1, _BLOCK_BYTES // (self.n_columns * out.itemsize))
-        buffer = np.empty((min(step, X.shape[0]), self.n_columns), dtype=out.dtype)
-        for rows in row_blocks(X.shape[0], step):
-            part = buffer[: rows.stop - rows.start]
-            self._write_columns(X[rows], part)
-            np.matmul(part, projection, out=out[rows])
+
+        def worker() -> Callable[[slice], None]:
+            buffer = np.empty((min(step, X.shape[0]), self.n_columns), dtype=out.dtype)
+
+            def work(rows: slice) -> None:
+                part = buffer[: rows.stop - rows.start]
+                self._write_columns(X[rows], part)
+                np.matmul(part, projection, out=out[rows])
+
+            return work
+
+        share_with(worker, row_blocks(X.shape[0], step))
 
     def _write_columns(self, X: Any, out: np.ndarray) -> None:
         end = self.n_columns - self.padding

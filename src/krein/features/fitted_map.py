@@ -101,7 +101,7 @@ class FittedMap:
 
     def _write_blocks(self, X: Any, out: np.ndarray) -> int:
         """The features step by step, block by block, so that placed rows are never held whole; how many lie outside."""
-        row_bytes = (X.nnz // X.shape[0] + 1) * 16 if sp.issparse(X) else X.shape[1] * X.dtype.itemsize
+        row_bytes = (X.nnz // max(X.shape[0], 1) + 1) * 16 if sp.issparse(X) else X.shape[1] * X.dtype.itemsize
         outside = 0
         for rows in row_blocks(X.shape[0], max(1, _BLOCK_BYTES // row_bytes)):
             block = self.region.place(X[rows], name=name_of(X), first=rows.start)

@@ -8,9 +8,8 @@ from typing import Any, final
 import numpy as np
 import scipy.sparse as sp
 
-from krein._core.rows import row_norms, unit_rows
+from krein._core.rows import UNIT_TOLERANCE, row_norms, unit_rows
 from krein.features.feature_recipe import CHECK_ROWS, LAST_ROWS, Domain
-from krein.features.region import OFF_UNIT
 
 __all__ = ["PlacedRows", "name_of", "placed_sample"]
 
@@ -114,7 +113,7 @@ def placed_sample(X: Any, n_rows: int, domain: Domain, rng: np.random.Generator,
     rows = np.asarray(rows.toarray() if sp.issparse(rows) else rows, dtype=np.float64)
     if domain.sphere:
         lengths = row_norms(rows)
-        wrong = chosen[lengths == 0.0 if domain.scales else np.abs(lengths - 1.0) > OFF_UNIT]
+        wrong = chosen[lengths == 0.0 if domain.scales else np.abs(lengths - 1.0) > UNIT_TOLERANCE]
         for row in wrong[:1]:  # an error names the row of X, not of the sample
             unit_rows(X[row : row + 1], normalize=domain.scales, name=name_of(X), first=int(row))
         if domain.scales:

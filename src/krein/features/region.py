@@ -14,9 +14,8 @@ from krein._core.arrays import frozen_array
 from krein._core.checks import truth_value
 from krein._core.rows import UNIT_TOLERANCE, row_blocks, row_norms, unit_rows
 
-__all__ = ["diameter", "LOWEST", "OFF_UNIT", "Region", "region_of"]
+__all__ = ["diameter", "LOWEST", "Region", "region_of"]
 
-OFF_UNIT = UNIT_TOLERANCE
 LOWEST = -1e-6  # how far below zero an entry may be that should not be negative
 _MARGIN = 1.1  # room beyond the training rows, in space
 _FOUND = (
@@ -104,7 +103,7 @@ class Region:
         int
         """
         if self.found:
-            off = np.abs(row_norms(X) - 1.0) > OFF_UNIT
+            off = np.abs(row_norms(X) - 1.0) > UNIT_TOLERANCE
             if off.any():
                 return int(np.count_nonzero(off))
         if self.non_negative:

@@ -4,17 +4,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
+
+from krein._core.params import HasParams
 
 __all__ = ["changed_params", "constructor_params", "nested_params"]
-
-
-@runtime_checkable
-class _Frozen(Protocol):
-    """A value with parameters of its own that is replaced, never changed."""
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]: ...
-    def with_params(self, **params: Any) -> Any: ...
 
 
 def constructor_params(value: object) -> dict[str, Any]:
@@ -47,7 +41,7 @@ def nested_params(own: Mapping[str, Any]) -> dict[str, Any]:
     """
     params = dict(own)
     for name, value in own.items():
-        if isinstance(value, _Frozen) and not isinstance(value, type):
+        if isinstance(value, HasParams) and not isinstance(value, type):
             params.update({f"{name}__{inner}": held for inner, held in value.get_params().items()})
     return params
 
@@ -80,7 +74,7 @@ def changed_params(own: Mapping[str, Any], changes: Mapping[str, Any], owner: ob
         else:
             params[name] = value
     for name, inner_changes in deeper.items():
-        if not isinstance(params[name], _Frozen):
+        if not isinstance(params[name], HasParams):
             raise ValueError(f"parameter {name!r} of {owner!r} is {params[name]!r} and has no parameters of its own")
         params[name] = params[name].with_params(**inner_changes)
     return params

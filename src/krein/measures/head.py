@@ -52,9 +52,18 @@ class Head:
         -------
         Head
         """
-        values = [float(c) for c in coefficients]
-        least = _ROUNDING * max(map(abs, values), default=0.0)
-        return cls(tuple(c / radius ** (2 * q) if abs(c) > least else 0.0 for q, c in enumerate(values)))
+        values = np.array([float(c) for c in coefficients])
+        values[np.abs(values) <= _ROUNDING * np.abs(values).max(initial=0.0)] = 0.0
+        some = np.flatnonzero(values)
+        with np.errstate(over="ignore", under="ignore", divide="ignore"):
+            powers = np.float64(radius) ** (2 * some)
+            values[some] /= powers
+        if not (np.isfinite(powers).all() and np.isfinite(values).all()):
+            raise ValueError(
+                f"a head of degree {values.size - 1} on distances up to {radius:.3g} has coefficients beyond floating point "
+                "numbers; scale the data"
+            )
+        return cls(tuple(values.tolist()))
 
     @property
     def degree(self) -> int:

@@ -141,11 +141,11 @@ def _spectral_exponent(samples: np.ndarray) -> float:
     bins = np.geomspace(400.0, 4000.0, 13)
     index = np.digitize(omega, bins)
     level = np.array([np.sqrt(np.mean(size[index == i] ** 2)) for i in range(1, bins.size)]) / largest
-    centre = np.sqrt(bins[:-1] * bins[1:])
+    center = np.sqrt(bins[:-1] * bins[1:])
     seen = level > _FLOOR
     if seen.sum() < 4 or not seen[:4].all():
         return math.inf
-    slope = np.polyfit(np.log(centre[seen]), np.log(level[seen]), 1)[0]
+    slope = np.polyfit(np.log(center[seen]), np.log(level[seen]), 1)[0]
     return float(-slope - 1.0)
 
 

@@ -182,7 +182,7 @@ def _fill(similarity: Similarity, X: Any, landmarks: Any, root: np.ndarray, out:
             share(work, row_blocks(n, max(_LEAST_ROWS, _PAIRS // count)), threads=n_threads())
         return
     for rows in row_blocks(n, max(_LEAST_ROWS, _CALLED_PAIRS // count)):
-        block = similarity.block(X[rows], landmarks)  # outside: the user's function may have all threads to itself
+        block = similarity.block(X[rows], landmarks)  # the user's function may have all threads to itself
         with quiet_blas():
             share(
                 partial(_multiply_part, block, root, out[rows]),

@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from krein._core.rows import row_blocks
+from krein._core.threads import within_budget
 from krein.kernels import DeltaGaussian, Kernel
 from krein.similarities.symmetry import check_symmetric, symmetric_part
 
@@ -176,7 +177,8 @@ class CallableSimilarity(Similarity):
         return X if rows is None else X[rows]
 
     def block(self, X: Any, landmarks: Any) -> np.ndarray:
-        values = self.function(X, landmarks)
+        with within_budget():  # not quiet: the user's function may have all threads that this caller has
+            values = self.function(X, landmarks)
         values = np.asarray(values.toarray() if sp.issparse(values) else values)
         if values.shape != (X.shape[0], landmarks.shape[0]):
             raise ValueError(

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from scipy.linalg import LinAlgWarning
+from sklearn.base import clone
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -211,3 +212,8 @@ def test_singular_systems():
         model.fit(K, y)
     with pytest.warns(LinAlgWarning, match="nearly singular"):
         model.set_params(lam=0.1 * (1 + 1e-6)).fit(K, y)
+
+
+@pytest.mark.parametrize("model", [ExactKreinRidge(), ExactKreinSVC()])
+def test_a_search_reaches_into_the_kernel_that_none_stands_for(model):
+    assert clone(model).set_params(kernel__a=2.0).kernel == DeltaGaussian(a=2.0)

@@ -2,7 +2,8 @@ r"""Exact learners on the whole kernel matrix: references for the feature maps, 
 
 from __future__ import annotations
 
-from typing import Any, Self, final
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Self, final
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
@@ -13,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from krein._core.checks import positive_real, truth_value
 from krein._core.threads import quiet_blas
 from krein.estimators.frozen_params import FrozenParamsMixin
+from krein.estimators.maps.base import default_kernel
 from krein.files.models import SavableMixin
 from krein.learning.exact_ridge import fit_exact_ridge
 from krein.learning.ridge_choice import check_lam
@@ -65,6 +67,8 @@ class ExactKreinRidge(SavableMixin, RegressorMixin, FrozenParamsMixin):
     >>> model.predict(K).round(3)
     array([ 1. , -1. ,  0.5])
     """
+
+    _stands_for: ClassVar[Mapping[str, Callable[[Any], Any]]] = {"kernel": default_kernel}
 
     def __init__(
         self, kernel: Any = None, *, regularizer: str = "hilbert", lam: Any = "auto", fit_intercept: bool = True
@@ -190,6 +194,8 @@ class ExactKreinSVC(SavableMixin, ClassifierMixin, FrozenParamsMixin):
     >>> ExactKreinSVC("precomputed", C=10.0).fit(K, ["a", "a", "b"]).predict(K)
     array(['a', 'a', 'b'], dtype='<U1')
     """
+
+    _stands_for: ClassVar[Mapping[str, Callable[[Any], Any]]] = {"kernel": default_kernel}
 
     def __init__(self, kernel: Any = None, *, C: float = 1.0, tol: float = 1e-4) -> None:
         self.kernel = kernel

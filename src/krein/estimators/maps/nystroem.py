@@ -7,8 +7,8 @@ from typing import Any, final
 
 import numpy as np
 
-from krein.estimators.maps.base import SignedFeatureMap
-from krein.kernels import DeltaGaussian, Kernel
+from krein.estimators.maps.base import SignedFeatureMap, default_kernel
+from krein.kernels import Kernel
 from krein.similarities import FittedNystroem, as_similarity, fit_nystroem
 
 __all__ = ["KreinNystroem"]
@@ -121,7 +121,7 @@ class KreinNystroem(SignedFeatureMap):
             oversampling=self.oversampling,
             eigenvalue_tol=self.eigenvalue_tol,
         )
-        self.kernel_ = DeltaGaussian() if self.kernel is None else self.kernel
+        self.kernel_ = default_kernel(self.kernel)
         return fitted
 
     @property
@@ -145,13 +145,12 @@ class KreinNystroem(SignedFeatureMap):
         return self.map_.rank
 
     def _check_loaded(self) -> None:
-        if not hasattr(self, "map_"):
+        super()._check_loaded()
+        if "map_" not in vars(self):  # saved before it was fitted
             return
         columns = self.n_features_in_
         if self.map_.similarity != as_similarity(self.kernel_):
             raise ValueError("the fitted map is of another kernel than kernel_")
-        if not np.array_equal(self.signature_, self.map_.signature):
-            raise ValueError("signature_ is not that of the fitted map")
         landmarks = self.map_.landmarks
         if (landmarks.shape[1] != columns) if landmarks.ndim == 2 else (landmarks.max() >= columns):
             raise ValueError(f"the landmarks do not fit rows of {columns} columns")

@@ -12,7 +12,7 @@ import numpy as np
 from krein._core.checks import positive_real
 from krein.measures.omega import omega
 
-__all__ = ["Atoms", "Law", "Mixture", "NO_MASS", "RadialPart", "mix", "positive_factor"]
+__all__ = ["Atoms", "Mixture", "NO_MASS", "RadialPart", "mix", "positive_factor"]
 
 
 class Law(Protocol):

@@ -8,7 +8,7 @@ import numpy as np
 
 from krein.measures.parts import Law
 
-__all__ = ["Facts", "RadialKernel", "closed_terms"]
+__all__ = ["closed_terms"]  # beside the protocols, which have no constructor to document
 
 
 class Facts(Protocol):

@@ -30,9 +30,9 @@ def pipeline():
     axes.set_ylim(0, 1)
     axes.axis("off")
     colours = [ink, COLORS["negative"], COLORS["measure"], COLORS["positive"]]
-    for i, ((name, formula, words), colour) in enumerate(zip(STEPS, colours, strict=True)):
+    for i, ((name, formula, words), color) in enumerate(zip(STEPS, colours, strict=True)):
         middle = i + 0.5
-        axes.text(middle, 0.86, name, ha="center", color=colour, fontsize=12, fontweight="bold")
+        axes.text(middle, 0.86, name, ha="center", color=color, fontsize=12, fontweight="bold")
         axes.text(middle, 0.56, formula, ha="center", va="center", color=ink, fontsize=15)
         axes.text(middle, 0.16, words, ha="center", va="center", color=ink, fontsize=9.5)
         if i:
@@ -76,14 +76,14 @@ def signature():
     exact = kernel(X)[pairs][chosen]
     ink = look_of("auto").ink
     figure = new_figure(9.5, 3.4)
-    for axes, product, title, colour in zip(
+    for axes, product, title, color in zip(
         figure.subplots(1, 2),
         ((Z * signs) @ Z.T, Z @ Z.T),
         ("with the signature: the kernel", "without: positive plus negative part"),
         (COLORS["positive"], COLORS["negative"]),
         strict=True,
     ):
-        axes.plot(exact, product[pairs][chosen], ".", markersize=3, color=colour, rasterized=True)
+        axes.plot(exact, product[pairs][chosen], ".", markersize=3, color=color, rasterized=True)
         axes.plot([exact.min(), 0], [exact.min(), 0], color=ink, linewidth=1)
         axes.set_facecolor("none")
         axes.set_title(title, color=ink, fontsize="medium", loc="left")

@@ -31,7 +31,7 @@ Features, Nystroem = krein.SignedFourierFeatures, krein.KreinNystroem
 methods = {
     "the paper's: independent, no head": (
         Features,
-        {"sampler": "monte_carlo", "weights": "unbiased", "head_degree": -1, "tol": 1e-3},
+        {"sampler": "monte_carlo", "weights": "unbiased", "measure": krein.MeasureRecipe(head_degree=-1, tol=1e-3)},
         "negative",
         "v",
     ),
@@ -70,8 +70,8 @@ for name, (method, options, _, _) in methods.items():
 look = look_of("auto")
 figure = new_figure(9.5, 4.2)
 left, right = figure.subplots(1, 2, sharey=True)
-for name, (_, _, colour, marker) in methods.items():
-    line = {"color": COLORS[colour], "marker": marker, "linewidth": 1.6}
+for name, (_, _, color, marker) in methods.items():
+    line = {"color": COLORS[color], "marker": marker, "linewidth": 1.6}
     left.loglog(widths, [errors[name, width] for width in widths], label=name, **line)
     right.loglog([times[name, width] for width in widths], [errors[name, width] for width in widths], **line)
 dress(left, look, xlabel="output columns", ylabel="relative error on unseen rows")

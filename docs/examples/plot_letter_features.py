@@ -40,12 +40,12 @@ look = look_of("auto")
 figure = new_figure(9.5, 3.6)
 pairs = np.triu_indices(500, 1)
 chosen = np.random.default_rng(0).choice(pairs[0].size, 1500, replace=False)
-for axes, (name, product, colour) in zip(
+for axes, (name, product, color) in zip(
     figure.subplots(1, 2),
     [("with the signature", with_signs, "positive"), ("without", without, "negative")],
     strict=True,
 ):
-    axes.plot(exact[pairs][chosen], product[pairs][chosen], ".", markersize=3, color=COLORS[colour])
+    axes.plot(exact[pairs][chosen], product[pairs][chosen], ".", markersize=3, color=COLORS[color])
     ends = [exact.min(), exact.max()]
     axes.plot(ends, ends, color=look.ink, linewidth=1)
     dress(axes, look, xlabel="kernel", ylabel="product of features", title=name)

@@ -41,7 +41,7 @@ def test_exponent(suite):
 
 
 def test_more_workers_share_the_rows_and_nothing_else(suite):
-    c = suite["cluster"].Constants(width=10, row=1e-6, merge=0.0, ledger=0.0, fit=3.0, solve=2.0)
+    c = suite["cluster"].Constants(width=10, row=1e-6, merge=0.0, sums=0.0, fit=3.0, solve=2.0)
     assert c.seconds(10**6, 1, 10**6) == pytest.approx(6.0)
     assert c.seconds(10**6, 4, 10**6) == pytest.approx(5.25)
     assert c.moved(10**6, 1, 10**5) == 0.0

@@ -1,13 +1,13 @@
 """Section 8: a billion rows on W workers, from constants measured here, checked against a run on two workers.
 
-The model. A block of rows becomes a ledger: the sums ZᵀZ and Zᵀy and some kept rows. With c the seconds of one row on one
-worker (transform and rank-one update), B blocks of b rows, m the seconds to merge a ledger, L its bytes, v the bandwidth:
+The model. A block of rows becomes sums: ZᵀZ and Zᵀy and some kept rows. With c the seconds of one row on one
+worker (transform and rank-one update), B blocks of b rows, m the seconds to merge two of them, L its bytes, v the bandwidth:
 
     time  = fit of the features + (n c + B m) / W + (depth of the tree) (L / v + m) + solving
-    moved = at most B L, the ledgers that a merge takes from another worker (about (1 - 1/W) of them)
+    moved = at most B L, the sums that a merge takes from another worker (about (1 - 1/W) of them)
 
 Ledgers of one worker's own blocks are merged where they lie, so with blocks as large as memory allows the network sees
-little more than W ledgers; the bound above is for blocks placed at random.
+little more than W matrices of sums; the bound above is for blocks placed at random.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ class Constants:
     row : float
         Seconds per row, transform and sums.
     merge : float
-        Seconds to add one ledger to another.
-    ledger : float
-        Bytes of a ledger as it is sent.
+        Seconds to add one matrix of sums to another.
+    sums : float
+        Bytes of a matrix of sums as it is sent.
     fit, solve : float
         Seconds once: features, and the choice of λ with the solution.
     """
@@ -44,7 +44,7 @@ class Constants:
     width: int
     row: float
     merge: float
-    ledger: float
+    sums: float
     fit: float
     solve: float
 
@@ -53,7 +53,7 @@ class Constants:
         blocks = math.ceil(n / block)
         depth = math.ceil(math.log(max(blocks, 2), _FAN_IN))
         shared = (n * self.row + blocks * self.merge) / workers
-        return self.fit + shared + depth * (self.ledger / _BANDWIDTH + self.merge) + self.solve
+        return self.fit + shared + depth * (self.sums / _BANDWIDTH + self.merge) + self.solve
 
     def processor_seconds(self, n: float, block: int) -> float:
         """The same summed over all processors: what a busy machine does not change."""
@@ -61,11 +61,11 @@ class Constants:
 
     def moved(self, n: float, workers: int, block: int) -> float:
         """Bytes over the network: each merge takes from other workers what it does not have itself."""
-        return math.ceil(n / block) * self.ledger * (1 - 1 / workers)
+        return math.ceil(n / block) * self.sums * (1 - 1 / workers)
 
     def memory(self, block: int) -> float:
-        """Bytes a worker holds at once: ledgers of a merge and its result, a block of rows, a block of features."""
-        return (_FAN_IN + 2) * self.ledger + block * _DIM * 4 + (1 << 26)
+        """Bytes a worker holds at once: sums of a merge and its result, a block of rows, a block of features."""
+        return (_FAN_IN + 2) * self.sums + block * _DIM * 4 + (1 << 26)
 
 
 # Processor time with one thread: what a worker of its own needs, whatever else this machine does.
@@ -142,7 +142,7 @@ def measure(n: int, width: int, block: int) -> tuple[list[Row], Constants]:
             note=f"per row, processor time, d = {_DIM}, D = {width}",
         ),
         Row("fit of the features, and solving, once", constants.fit + constants.solve, "s"),
-        Row("a ledger", constants.ledger / 2**20, "MiB", note="D² sums in float64"),
+        Row("sums of a block", constants.sums / 2**20, "MiB", note="D² sums in float64"),
     ]
     try:
         measured, used = in_new_process(_RUN, n, width, block, 2, threads=1)

@@ -94,7 +94,7 @@ class NpzTable(Table):
                         chunk[name] = blocks[array] if j is None else blocks[array][:, j]
                     yield chunk
             except _DAMAGE as error:
-                if isinstance(error, TableError):  # raised by whoever takes the chunks
+                if isinstance(error, TableError):  # raised by `progress`, and nothing about the file
                     raise
                 raise TableError(f"{self.path} is damaged after row {done}: {error}") from error
 

@@ -53,11 +53,9 @@ for axes, (name, product, color) in zip(
 # %%
 # A classifier
 # ------------
-# A linear model on the features is a kernel model on the data. The regulariser is chosen by exact leave-one-out residuals.
+# A linear model on the features is a kernel model on the data. The regularizer is chosen by exact leave-one-out residuals.
 
-from krein.estimators.learners.ridge import KreinRidgeClassifier  # noqa: E402
-
-model = KreinRidgeClassifier(features).fit(X, data.y_train[:3000])
+model = krein.KreinRidgeClassifier(features).fit(X, data.y_train[:3000])
 linear = RidgeClassifier().fit(X, data.y_train[:3000])
 print(f"accuracy on {len(X_test)} test rows")
 print(f"  linear model on the 16 columns  {linear.score(X_test, data.y_test[:2000]):.3f}")

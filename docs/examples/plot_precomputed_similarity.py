@@ -16,7 +16,7 @@ from scipy import linalg
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
-from krein.estimators.maps.nystroem import KreinNystroem
+from krein import KreinNystroem
 
 rng = np.random.default_rng(0)
 LENGTH = 40

@@ -79,8 +79,8 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     Examples
     --------
     >>> import os, tempfile, numpy as np
-    >>> from krein.estimators.learners.exact import ExactKreinRidge
-    >>> from krein.files.models import load_model
+    >>> from krein import ExactKreinRidge
+    >>> from krein import load_model
     >>> X, y = np.eye(4), np.arange(4.0)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = os.path.join(folder, "model.krein")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,8 +27,9 @@ _VANISHES = 1e-12  # a sum at z = 2 below this fraction of its largest term is 0
 class _Composite(Kernel):
     """A kernel made of kernels; on the sphere as soon as one of them is."""
 
+    @abstractmethod
     def _kernels(self) -> tuple[Kernel, ...]:
-        raise NotImplementedError
+        """The kernels it is made of."""
 
     @property
     def domain(self) -> Domain:

@@ -61,7 +61,7 @@ class ExactKreinRidge(SavableMixin, RegressorMixin, FrozenParamsMixin):
     Examples
     --------
     >>> import numpy as np
-    >>> from krein.estimators.learners.exact import ExactKreinRidge
+    >>> from krein import ExactKreinRidge
     >>> K = np.array([[1.0, 2.0, 0.0], [2.0, 1.0, 0.0], [0.0, 0.0, 1.0]])   # eigenvalues 3, 1 and -1
     >>> model = ExactKreinRidge("precomputed", lam=1e-6).fit(K, [1.0, -1.0, 0.5])
     >>> model.predict(K).round(3)
@@ -189,7 +189,7 @@ class ExactKreinSVC(SavableMixin, ClassifierMixin, FrozenParamsMixin):
     Examples
     --------
     >>> import numpy as np
-    >>> from krein.estimators.learners.exact import ExactKreinSVC
+    >>> from krein import ExactKreinSVC
     >>> K = np.array([[0.0, 1.0, -1.0], [1.0, 0.0, -1.0], [-1.0, -1.0, 0.0]])   # zero trace: not positive
     >>> ExactKreinSVC("precomputed", C=10.0).fit(K, ["a", "a", "b"]).predict(K)
     array(['a', 'a', 'b'], dtype='<U1')

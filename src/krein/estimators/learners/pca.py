@@ -68,7 +68,7 @@ class KreinPCA(SavableMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     Examples
     --------
     >>> import numpy as np
-    >>> from krein.estimators.learners.pca import KreinPCA
+    >>> from krein import KreinPCA
     >>> X = np.random.default_rng(0).normal(size=(200, 3))
     >>> T = KreinPCA(n_components=2, random_state=0).fit_transform(X)
     >>> T.shape

@@ -87,7 +87,7 @@ class KreinRidge(RegressorMixin, RidgeBase):
     Examples
     --------
     >>> import numpy as np
-    >>> from krein.estimators.learners.ridge import KreinRidge
+    >>> from krein import KreinRidge
     >>> X = np.random.default_rng(0).uniform(-1, 1, size=(300, 2))
     >>> y = np.cos(3 * X[:, 0]) + X[:, 1] ** 2
     >>> model = KreinRidge(random_state=0).fit(X, y)
@@ -196,7 +196,7 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeBase):
     Examples
     --------
     >>> import numpy as np
-    >>> from krein.estimators.learners.ridge import KreinRidgeClassifier
+    >>> from krein import KreinRidgeClassifier
     >>> X = np.random.default_rng(0).normal(size=(300, 2))
     >>> y = np.where(np.hypot(*X.T) < 1, "inside", "outside")
     >>> model = KreinRidgeClassifier(random_state=0).fit(X, y)

@@ -96,7 +96,7 @@ class KreinSVC(SavableMixin, ClassifierMixin, BaseEstimator):
     Examples
     --------
     >>> import numpy as np
-    >>> from krein.estimators.learners.svm import KreinSVC
+    >>> from krein import KreinSVC
     >>> X = np.random.default_rng(0).normal(size=(200, 2))
     >>> y = np.hypot(*X.T) < 1
     >>> bool(KreinSVC(C=10.0, random_state=0).fit(X, y).score(X, y) > 0.95)

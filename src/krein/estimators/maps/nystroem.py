@@ -77,7 +77,7 @@ class KreinNystroem(SignedFeatureMap):
     Examples
     --------
     >>> import numpy as np
-    >>> from krein.estimators.maps.nystroem import KreinNystroem
+    >>> from krein import KreinNystroem
     >>> from krein.kernels import DeltaGaussian
     >>> X = np.random.default_rng(0).normal(size=(500, 3))
     >>> k = DeltaGaussian(1.0, 10.0)

@@ -43,7 +43,7 @@ class ScaledFeatures(ColumnScaledMap, SavableMixin, ClassNamePrefixFeaturesOutMi
     Examples
     --------
     >>> import numpy as np
-    >>> from krein.estimators.maps.scaled import ScaledFeatures
+    >>> from krein import ScaledFeatures
     >>> X = np.array([[0.0, 100.0], [1.0, 300.0], [4.0, 200.0]])
     >>> ScaledFeatures(random_state=0).fit(X).width_
     array([  4., 200.])

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
 
 from krein.distributed.dask_rows import head_row, is_dask, map_rows
 from krein.estimators.learners.input_checks import check_rows
@@ -13,11 +14,56 @@ from krein.estimators.maps.fitting import CheckedFeatures
 from krein.learning.stream import LinearModel
 from krein.learning.targets import winning_columns
 
-__all__ = ["check_linear", "labels_of", "linear_values"]
+__all__ = ["LinearClassifierMixin", "check_linear", "labels_of", "linear_values"]
+
+
+class LinearClassifierMixin(ClassifierMixin):
+    """Classifying by the largest of some linear functions of the features; one function for two classes."""
+
+    features_: Any
+    classes_: np.ndarray
+    coef_: np.ndarray
+    intercept_: np.ndarray
+
+    def decision_function(self, X: Any) -> Any:
+        """Values of the linear functions, positive where a class is likely.
+
+        Parameters
+        ----------
+        X : array, DataFrame, sparse matrix or Dask collection of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes), or (n_samples,) for two classes; a lazy dask.array for a Dask collection
+        """
+        values = self._values(X)
+        return values[:, 0] if self.coef_.shape[0] == 1 else values
+
+    def predict(self, X: Any) -> Any:
+        """Predicted labels.
+
+        Parameters
+        ----------
+        X : array, DataFrame, sparse matrix or Dask collection of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), or a lazy dask.array for a Dask collection
+        """
+        return labels_of(self._values(X), self.classes_)
+
+    def _values(self, X: Any) -> Any:
+        check_is_fitted(self, "coef_")
+        return linear_values(self, X, self.features_, self.coef_, self.intercept_)
+
+    def _check_loaded(self) -> None:
+        if "coef_" in vars(self):
+            n_classes = self.classes_.shape[0]
+            check_linear(self.features_, self.coef_, self.intercept_, 1 if n_classes == 2 else n_classes)
 
 
 def linear_values(
-    estimator: BaseEstimator,
+    estimator: BaseEstimator | ClassifierMixin,
     X: Any,
     features: Any,
     coef: np.ndarray,

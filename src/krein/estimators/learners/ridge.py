@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any, Self, final
 
 import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.base import RegressorMixin
 
 from krein.estimators.learners.input_checks import check_labels, check_numbers
-from krein.estimators.learners.linear import check_linear, labels_of
+from krein.estimators.learners.linear import LinearClassifierMixin
 from krein.estimators.learners.ridge_base import CheckTargets, RidgeBase
 from krein.learning.ridge_choice import RidgeSolution
 from krein.learning.targets import LabelTargets, NumberTargets, Targets
@@ -166,7 +165,7 @@ class KreinRidge(RegressorMixin, RidgeBase):
 
 
 @final
-class KreinRidgeClassifier(ClassifierMixin, RidgeBase):
+class KreinRidgeClassifier(LinearClassifierMixin, RidgeBase):
     r"""Classification by ridge regression of ±1 targets, one per class, on features with a signature.
 
     .. math:: \hat y(x) = \arg\max_c\ z(x)^\top w_c + b_c
@@ -243,34 +242,6 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeBase):
         """
         return self._partial_fit(X, y, sample_weight, classes)
 
-    def decision_function(self, X: Any) -> Any:
-        """Values of the linear models.
-
-        Parameters
-        ----------
-        X : array, DataFrame, sparse matrix or Dask collection of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes), or (n_samples,) for two classes; a lazy dask.array for a Dask collection
-        """
-        values = self._outputs(X)
-        return values[:, 0] if self.coef_.shape[0] == 1 else values
-
-    def predict(self, X: Any) -> Any:
-        """Predicted labels.
-
-        Parameters
-        ----------
-        X : array, DataFrame, sparse matrix or Dask collection of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,), or a lazy dask.array for a Dask collection
-        """
-        check_is_fitted(self, "coef_")
-        return labels_of(self._outputs(X), self.classes_)
-
     def _new_targets(self, classes: Any) -> Targets:
         return LabelTargets(None if classes is None else check_labels(classes), closed=classes is not None)
 
@@ -285,8 +256,3 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeBase):
         # from indicators to ±1: twice the slope, and the offset to match
         self.coef_ = np.ascontiguousarray(2.0 * solution.coefficients.T[columns])
         self.intercept_ = 2.0 * solution.offset[columns] - 1.0
-
-    def _check_loaded(self) -> None:
-        if "coef_" in vars(self):
-            n_classes = self.classes_.shape[0]
-            check_linear(self.features_, self.coef_, self.intercept_, 1 if n_classes == 2 else n_classes)

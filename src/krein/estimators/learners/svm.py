@@ -6,17 +6,16 @@ import warnings
 from typing import Any, Self, final
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import LinearSVC
-from sklearn.utils.validation import check_is_fitted
 
 from krein._core.checks import one_of, positive_integer, positive_real
 from krein._core.threads import quiet_blas
 from krein.distributed.dask_rows import is_dask
 from krein.estimators.learners.input_checks import check_labels, check_lengths, check_rows
-from krein.estimators.learners.linear import check_linear, labels_of, linear_values
+from krein.estimators.learners.linear import LinearClassifierMixin
 from krein.estimators.learners.rollback import unchanged_on_error
 from krein.estimators.maps.fitting import (
     CheckedFeatures,
@@ -38,7 +37,7 @@ _SOLVERS = ("newton", "liblinear-primal", "liblinear-dual")
 
 
 @final
-class KreinSVC(SavableMixin, ClassifierMixin, BaseEstimator):
+class KreinSVC(LinearClassifierMixin, SavableMixin, BaseEstimator):
     r"""Linear support vector machine on features with a signature, as in the paper: squared hinge loss, one against rest.
 
     .. math:: \min_{w, b}\ \tfrac12 (\|w\|^2 + b^2) + C \sum_i \max(0,\, 1 - y_i (z_i^\top w + b))^2
@@ -155,37 +154,6 @@ class KreinSVC(SavableMixin, ClassifierMixin, BaseEstimator):
         self.coef_, self.intercept_, self.n_iter_ = self._solve(Z, codes, C)
         return self
 
-    def decision_function(self, X: Any) -> Any:
-        """Signed margins.
-
-        Parameters
-        ----------
-        X : array, DataFrame, sparse matrix or Dask collection of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes), or (n_samples,) for two classes; a lazy dask.array for a Dask collection
-        """
-        values = self._values(X)
-        return values[:, 0] if self.coef_.shape[0] == 1 else values
-
-    def predict(self, X: Any) -> Any:
-        """Predicted labels.
-
-        Parameters
-        ----------
-        X : array, DataFrame, sparse matrix or Dask collection of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,), or a lazy dask.array for a Dask collection
-        """
-        return labels_of(self._values(X), self.classes_)
-
-    def _values(self, X: Any) -> Any:
-        check_is_fitted(self, "coef_")
-        return linear_values(self, X, self.features_, self.coef_, self.intercept_)
-
     def _check_parameters(self) -> float | None:
         """C as a number, or None if it is to be chosen."""
         check_features(self.features)
@@ -239,11 +207,6 @@ class KreinSVC(SavableMixin, ClassifierMixin, BaseEstimator):
                 coef, intercept, _ = self._solve(Z[train], codes[train], C)
                 hits[i] += np.count_nonzero(winning_columns(Z[test] @ coef.T + intercept) == codes[test])
         return hits
-
-    def _check_loaded(self) -> None:
-        if "coef_" in vars(self):
-            n_classes = self.classes_.shape[0]
-            check_linear(self.features_, self.coef_, self.intercept_, 1 if n_classes == 2 else n_classes)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -99,7 +99,7 @@ class Entry:
                 if one.init
             }
         # the parameters of an estimator are checked by its fit, as scikit-learn will have it
-        hints = {} if self.is_estimator else get_type_hints(self.cls.__init__)  # type: ignore[misc]
+        hints = {} if self.is_estimator else get_type_hints(self.cls.__init__)  # type: ignore[misc]  # of this very class
         return {
             name: Argument(hints.get(name, Any), parameter.default is inspect.Parameter.empty)
             for name, parameter in inspect.signature(self.cls).parameters.items()

@@ -127,12 +127,27 @@ def test_every_folder_is_a_known_room() -> None:
 
 
 def test_import_krein_is_light() -> None:
-    """Beyond what scikit-learn pulls in itself (pandas and rich, in some versions)."""
-    heavy = ["numba", "dask", "matplotlib", "pandas", "pyarrow", "pooch", "rich", "typer"]
-    code = (
-        "import sys, sklearn.metrics, sklearn.model_selection, sklearn.linear_model, sklearn.svm, sklearn.kernel_approximation; "
-        "before = set(sys.modules); import krein; "
-        f"print(sorted(set({heavy!r}) & (set(sys.modules) - before)))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
-    assert done.stdout.strip() == "[]"
+    """Nothing is imported before it is asked for; what is asked for brings no optional package."""
+    assert modules_of("import krein", ["sklearn", "scipy", "numpy"]) == []
+    # scikit-learn pulls in some of these itself, in some versions
+    code = "import sklearn.svm, sklearn.model_selection, sklearn.kernel_approximation; before = set(sys.modules); "
+    ask = "import krein; [getattr(krein, name) for name in krein.__all__ if name != 'plotting']"
+    assert modules_of(ask, sorted(OPTIONAL - {"distributed"}), before=code) == []
+
+
+def modules_of(code: str, heavy: list[str], before: str = "before = set(); ") -> list[str]:
+    """Which of these modules a statement imports, in a process of its own."""
+    script = f"import sys; {before}{code}; print(*sorted(set({heavy!r}) & (set(sys.modules) - before)))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=120)
+    return done.stdout.split()
+
+
+def test_every_public_name_is_found_and_listed_for_type_checkers() -> None:
+    tree = ast.parse(Path(krein.__file__).read_text(encoding="utf-8"))
+    for_checkers = {alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names}
+    assert set(krein.__all__) == for_checkers - {"import_module", "TYPE_CHECKING", "Any"}
+    for name in krein.__all__:
+        assert getattr(krein, name) is not None
+    assert set(krein.__all__) <= set(dir(krein))
+    with pytest.raises(AttributeError, match="no attribute 'no_such_name'"):
+        _ = krein.no_such_name

@@ -4,29 +4,33 @@ A kernel becomes a signed measure, the measure random features with a signature,
 millions of rows. Start with :func:`diagnose` and :class:`SignedFourierFeatures`.
 """
 
-from krein import baselines, datasets, kernels
-from krein._core.threads import thread_limit
-from krein.estimators import (
-    ExactKreinRidge,
-    ExactKreinSVC,
-    KreinNystroem,
-    KreinPCA,
-    KreinRidge,
-    KreinRidgeClassifier,
-    KreinSVC,
-    ScaledFeatures,
-    SignedFourierFeatures,
-    load_model,
-)
-from krein.measures import (
-    MeasureRecipe,
-    SignedMeasure,
-    components_for_error,
-    diagnose,
-    predicted_error,
-    signed_measure,
-    uniform_error_bound,
-)
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from krein import baselines, datasets, kernels, plotting
+    from krein._core.threads import thread_limit
+    from krein.estimators import (
+        ExactKreinRidge,
+        ExactKreinSVC,
+        KreinNystroem,
+        KreinPCA,
+        KreinRidge,
+        KreinRidgeClassifier,
+        KreinSVC,
+        ScaledFeatures,
+        SignedFourierFeatures,
+        load_model,
+    )
+    from krein.measures import (
+        MeasureRecipe,
+        SignedMeasure,
+        components_for_error,
+        diagnose,
+        predicted_error,
+        signed_measure,
+        uniform_error_bound,
+    )
 
 __version__ = "0.2.0"
 
@@ -52,4 +56,29 @@ __all__ = [
     "thread_limit",
     "baselines",
     "datasets",
+    "plotting",
 ]
+
+# What is asked for is imported when it is asked for: scikit-learn alone takes half a second, and `krein --help` needs none of
+# it. The lightest room first.
+_ROOMS = ("_core.threads", "measures", "estimators")
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module 'krein' has no attribute {name!r}")
+    value = _public(name)
+    globals()[name] = value
+    return value
+
+
+def _public(name: str) -> Any:
+    for room in _ROOMS:
+        module = import_module(f"krein.{room}")
+        if name in module.__all__:
+            return getattr(module, name)
+    return import_module(f"krein.{name}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -5,7 +5,9 @@ BIN    := $(VENV)/bin
 SETUP  := $(VENV)/.ready
 BENCH  := .venv-bench
 
-.PHONY: demo test test-processors compare-processors lint bench history docs clean
+OLDEST := .venv-oldest
+
+.PHONY: demo test test-oldest test-processors compare-processors coverage lint bench history docs release-check clean
 
 $(SETUP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -17,6 +19,19 @@ demo: $(SETUP)
 
 test: $(SETUP)
 	$(BIN)/python -m pytest -n 2 -q
+
+# The same with the least versions that pyproject.toml declares
+$(OLDEST)/.ready: pyproject.toml constraints-oldest.txt
+	$(PYTHON) -m venv $(OLDEST)
+	$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints-oldest.txt -e ".[test]"
+	@touch $@
+
+test-oldest: $(OLDEST)/.ready
+	$(OLDEST)/bin/python -m pytest -n 2 -q
+
+# Lines that no test runs, compiled files left out; less than 95 % is an error
+coverage: $(SETUP)
+	$(BIN)/python -m pytest -n 2 -q --cov=krein --cov-report=term-missing:skip-covered --cov-fail-under=95
 
 # The whole suite once for each processor that this one can pretend to be: PROCESSORS="avx2 oldest" for some of them
 test-processors: $(SETUP)
@@ -55,5 +70,9 @@ history: $(BENCH)/.ready
 docs: $(SETUP)
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 
+# What would be published, installed into an empty environment and used there
+release-check: $(SETUP)
+	$(BIN)/python tools/release_check.py
+
 clean:
-	rm -rf $(VENV) results docs/_build .pytest_cache .ruff_cache .mypy_cache
+	rm -rf $(VENV) $(OLDEST) results docs/_build .pytest_cache .ruff_cache .mypy_cache

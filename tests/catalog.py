@@ -28,7 +28,7 @@ from krein.kernels import (
     ThinPlate,
 )
 
-__all__ = ["KERNELS", "NAMED", "POSITIVE", "reference"]
+__all__ = ["KERNELS", "NAMED", "POSITIVE", "exact_slope", "reference"]
 
 
 def _tent(z: np.ndarray) -> np.ndarray:
@@ -105,6 +105,12 @@ def reference(kernel: Kernel, z: float) -> float:
     """k(z) in 40 digits, from the formula alone."""
     with mp.workdps(40):
         return float(_exact(kernel, mp.mpf(z)))
+
+
+def exact_slope(kernel: Kernel, z: float) -> float:
+    """k'(z)/z, from the formula alone: a difference of 60 digits."""
+    with mp.workdps(60):
+        return float(mp.diff(lambda t: _exact(kernel, t), mp.mpf(z), h=mp.mpf(10) ** -25) / mp.mpf(z))
 
 
 def _exact(kernel: Kernel, z: mp.mpf) -> mp.mpf:

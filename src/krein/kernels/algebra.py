@@ -132,6 +132,13 @@ class Sum(_Composite):
                 total += coefficient * kernel.radial(distances)
         return _by_logarithms(self, total, distances) if self._grows else total
 
+    def radial_slope(self, z: Any) -> np.ndarray:
+        distances = np.asarray(z, dtype=np.float64)
+        total = np.zeros_like(distances)
+        for coefficient, kernel in self.parts:
+            total += coefficient * kernel.radial_slope(distances)
+        return total
+
     def _log_radial(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         logs, signs = zip(*(kernel._log_radial(z) for _, kernel in self.parts), strict=True)
         coefficients = np.array([c for c, _ in self.parts]).reshape(-1, *[1] * z.ndim)
@@ -237,6 +244,16 @@ class Product(_Composite):
             for kernel in self.parts:
                 total *= kernel.radial(distances)
         return _by_logarithms(self, total, distances) if self._grows else total
+
+    def radial_slope(self, z: Any) -> np.ndarray:
+        distances = np.asarray(z, dtype=np.float64)
+        value, slope = np.ones_like(distances), np.zeros_like(distances)
+        with np.errstate(over="ignore", invalid="ignore"):
+            for kernel in self.parts:
+                factor = kernel.radial(distances)
+                slope = slope * factor + value * kernel.radial_slope(distances)
+                value *= factor
+        return np.where(np.isnan(slope), 0.0, slope)  # 0 · ∞, far outside of any data
 
     def _log_radial(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         logs, signs = zip(*(kernel._log_radial(z) for kernel in self.parts), strict=True)

@@ -11,7 +11,7 @@ from scipy import special
 
 from krein._core.checks import positive_real
 from krein.kernels.base import Domain, Kernel
-from krein.kernels.bessel import log_matern
+from krein.kernels.bessel import log_kv, log_matern
 from krein.kernels.facts import Facts
 from krein.kernels.laws import ChiLaw, RadiusLaw, StudentLaw, VarianceGammaLaw
 
@@ -107,6 +107,9 @@ class Gaussian(_ScaleKernel):
         with np.errstate(over="ignore"):
             return np.asarray(np.exp(x * (-0.5 * x)))
 
+    def radial_slope(self, z: Any) -> np.ndarray:
+        return self.radial(z) / (-self.scale * self.scale)
+
     def _log_radial(self, z: Any) -> tuple[np.ndarray, np.ndarray]:
         x = self._in_scales(z)
         with np.errstate(over="ignore"):
@@ -141,6 +144,9 @@ class Laplacian(_ScaleKernel):
 
     def radial(self, z: Any) -> np.ndarray:
         return np.asarray(np.exp(-self._in_scales(z)))
+
+    def radial_slope(self, z: Any) -> np.ndarray:
+        return _finite_quotient(-self.radial(z) / self.scale, z)
 
     def _log_radial(self, z: Any) -> tuple[np.ndarray, np.ndarray]:
         x = self._in_scales(z)
@@ -190,6 +196,17 @@ class Matern(_ScaleKernel):
             return np.asarray((1 + x if self.nu == 1.5 else 1 + x + x * x / 3) * np.exp(-x))
         return np.asarray(np.exp(log_matern(self.nu, x)))
 
+    def radial_slope(self, z: Any) -> np.ndarray:
+        # d/dx of x^ν K_ν(x) is −x^ν K_{ν−1}(x): with a finite limit at 0 for ν > 1 only.
+        x, curvature = self._argument(z), -2.0 * self.nu / self.scale / self.scale
+        if self.nu > 1.0:
+            return np.asarray(curvature / (2.0 * (self.nu - 1.0)) * np.exp(log_matern(self.nu - 1.0, x)))
+        x = np.minimum(x, _VANISHED)
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+            log = (1 - self.nu) * math.log(2) - special.gammaln(self.nu) + (self.nu - 1) * np.log(x)
+            slope = curvature * np.exp(log + log_kv(1.0 - self.nu, x))
+        return np.where(np.isfinite(slope), slope, 0.0)
+
     def _log_radial(self, z: Any) -> tuple[np.ndarray, np.ndarray]:
         log = log_matern(self.nu, self._argument(z))
         return log, np.ones_like(log)
@@ -226,6 +243,9 @@ class Cauchy(_ScaleKernel):
             x *= x
         x += 1.0
         return np.asarray(np.divide(1.0, x, out=x))
+
+    def radial_slope(self, z: Any) -> np.ndarray:
+        return self.radial(z) ** 2 * (-2.0 / self.scale / self.scale)
 
     def _log_radial(self, z: Any) -> tuple[np.ndarray, np.ndarray]:
         log = _log_one_plus_square(z, self.scale)
@@ -294,6 +314,9 @@ class DeltaGaussian(_EuclideanKernel):
             wide *= -0.5 * wide
         return np.asarray(np.exp(wide) * np.expm1(gap) + 0.0)  # no cancellation near z = 0
 
+    def radial_slope(self, z: Any) -> np.ndarray:
+        return np.asarray(Gaussian(self.a).radial_slope(z) - Gaussian(self.b).radial_slope(z))
+
     def terms(self) -> tuple[tuple[float, Kernel], ...]:
         return (1.0, Gaussian(self.a)), (-1.0, Gaussian(self.b))
 
@@ -313,6 +336,9 @@ class Multiquadric(_GrowingKernel):
 
     def radial(self, z: Any) -> np.ndarray:
         return np.hypot(self.c, np.asarray(z, dtype=np.float64))
+
+    def radial_slope(self, z: Any) -> np.ndarray:
+        return np.asarray(1.0 / self.radial(z))
 
     def _scaled(self, factor: float) -> Kernel:
         return Multiquadric(self.c * factor) / factor
@@ -334,6 +360,10 @@ class Log(_GrowingKernel):
     def radial(self, z: Any) -> np.ndarray:
         return 0.0 - _log_one_plus_square(z, self.c)
 
+    def radial_slope(self, z: Any) -> np.ndarray:
+        size = np.hypot(self.c, np.asarray(z, dtype=np.float64))
+        return np.asarray(-2.0 / size / size)
+
     def _scaled(self, factor: float) -> Kernel:
         return Log(self.c * factor)
 
@@ -351,6 +381,10 @@ class ThinPlate(_EuclideanKernel):
         with np.errstate(over="ignore"):
             return np.asarray(distances * special.xlogy(distances, distances))
 
+    def radial_slope(self, z: Any) -> np.ndarray:
+        slope = 2.0 * _log(z) + 1.0
+        return np.where(np.isfinite(slope), slope, 0.0)
+
     def _log_radial(self, z: Any) -> tuple[np.ndarray, np.ndarray]:
         log = _log(z)
         return 2.0 * log + _log(np.abs(log)), np.copysign(1.0, log)
@@ -358,6 +392,13 @@ class ThinPlate(_EuclideanKernel):
     @property
     def facts(self) -> Facts:
         return Facts(bounded=False, edge_smoothness=math.inf)
+
+
+def _finite_quotient(numerator: np.ndarray, z: Any) -> np.ndarray:
+    """Numerator over z, 0 where that leaves the floating range."""
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        quotient = numerator / np.asarray(z, dtype=np.float64)
+    return np.where(np.isfinite(quotient), quotient, 0.0)
 
 
 def _log(x: Any) -> np.ndarray:

@@ -75,6 +75,11 @@ class Scaled(Kernel):
     def radial(self, z: Any) -> np.ndarray:
         return self.kernel.radial(self._seen(np.asarray(z, dtype=np.float64)))
 
+    def radial_slope(self, z: Any) -> np.ndarray:
+        slope = self.kernel.radial_slope(self._seen(np.asarray(z, dtype=np.float64)))
+        with np.errstate(over="ignore"):
+            return np.asarray(slope / self.scale / self.scale)
+
     def _seen(self, z: np.ndarray) -> np.ndarray:
         with np.errstate(over="ignore"):
             return np.minimum(z / self.scale, _FARTHEST)

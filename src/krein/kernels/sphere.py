@@ -56,6 +56,12 @@ def _angles(z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return 2 * np.arctan2(z, other), 2 * np.arctan2(other, z)
 
 
+def _over_sine(z: np.ndarray) -> np.ndarray:
+    """1 / sin θ, 0 at the poles."""
+    sine = 0.5 * z * np.sqrt((2.0 - z) * (2.0 + z))
+    return np.asarray(np.divide(1.0, sine, out=np.zeros_like(sine), where=sine > 0.0))
+
+
 def _arc_cosine_1(theta: np.ndarray, rest: np.ndarray) -> np.ndarray:
     """κ₁ from θ and π − θ."""
     # Near the antipode sin θ + (π−θ)cos θ cancels to (π−θ)³/3, the same difference as near the pole.
@@ -118,6 +124,10 @@ class SphericalPolynomial(_SphereKernel):
         z = _chord(z)
         return np.asarray(((1.0 - z / self.a) * (1.0 + z / self.a)) ** self.p)
 
+    def radial_slope(self, z: Any) -> np.ndarray:
+        z = _chord(z)
+        return np.asarray(((1.0 - z / self.a) * (1.0 + z / self.a)) ** (self.p - 1) * (-2.0 * self.p / self.a / self.a))
+
     @property
     def facts(self) -> Facts:
         exponent = float(self.p) if self.a == 2.0 else 0.0
@@ -177,6 +187,11 @@ class ArcCosine(_SphereKernel):
         theta, rest = _angles(_chord(z))
         return rest / np.pi if self.order == 0 else _arc_cosine_1(theta, rest)
 
+    def radial_slope(self, z: Any) -> np.ndarray:
+        # u = 1 − z²/2, so that k'(z)/z = −dk/du; dκ₁/du = κ₀.
+        z = _chord(z)
+        return -_over_sine(z) / np.pi if self.order == 0 else -_angles(z)[1] / np.pi
+
     @property
     def facts(self) -> Facts:
         # π − θ ~ √(2(2−z))·… at the antipode; κ₀ is linear in it and κ₁ cubic.
@@ -218,6 +233,20 @@ class NTK(_SphereKernel):
             tangent = tangent * (rest / np.pi) + _arc_cosine_1(theta, rest)
         return np.asarray(tangent)
 
+    def radial_slope(self, z: Any) -> np.ndarray:
+        # The recursion differentiated in u = 1 − z²/2: Σ' = κ₀ Σ', Θ' = κ₀ Θ' + (Θ κ₀' + κ₀) Σ', κ₀' = 1/(π sin θ).
+        chord = _chord(z)
+        tangent, tangent_slope, slope = 1.0 - chord * chord / 2, np.ones_like(chord), np.ones_like(chord)
+        for _ in range(self.depth):
+            theta, rest = _angles(chord)
+            share = rest / np.pi
+            tangent_slope = share * tangent_slope + (tangent * (_over_sine(chord) / np.pi) + share) * slope
+            tangent = tangent * share + _arc_cosine_1(theta, rest)
+            slope = share * slope
+            chord = _next_chord(chord, theta)
+        inside = (_chord(z) > 0.0) & (_chord(z) < 2.0)
+        return np.where(inside, -tangent_slope, 0.0)
+
     @property
     def facts(self) -> Facts:
         # One layer ends at 0 like √(2−z); deeper ones end at a positive value, a jump once extended by zero.
@@ -254,6 +283,10 @@ class Sigmoid(_SphereKernel):
         with np.errstate(over="ignore"):
             return np.asarray(np.tanh(self.a * (1.0 - z * z / 2) + self.b))
 
+    def radial_slope(self, z: Any) -> np.ndarray:
+        value = self.radial(z)
+        return np.asarray(-self.a * (1.0 - value) * (1.0 + value))
+
     @property
     def facts(self) -> Facts:
         return SMOOTH_JUMP if self.a != self.b else Facts(edge_exponent=1.0, edge_smoothness=math.inf)
@@ -289,6 +322,11 @@ class GeodesicGaussian(_SphereKernel):
         theta, _ = _angles(_chord(z))
         with np.errstate(over="ignore"):
             return np.exp(-0.5 * (theta / self.scale) ** 2)
+
+    def radial_slope(self, z: Any) -> np.ndarray:
+        chord = _chord(z)
+        ratio = np.where(chord > 0.0, _angles(chord)[0] * _over_sine(chord), 1.0)  # θ / sin θ
+        return np.asarray(-self.radial(chord) * ratio / self.scale / self.scale)
 
     @property
     def facts(self) -> Facts:

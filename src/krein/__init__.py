@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         KreinSVC,
         ScaledFeatures,
         SignedFourierFeatures,
+        SpectrumCorrection,
         load_model,
     )
     from krein.measures import (
@@ -52,6 +53,7 @@ __all__ = [
     "KreinPCA",
     "ExactKreinRidge",
     "ExactKreinSVC",
+    "SpectrumCorrection",
     "load_model",
     "thread_limit",
     "baselines",

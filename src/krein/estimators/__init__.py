@@ -4,6 +4,7 @@ from krein.estimators.learners.exact import ExactKreinRidge, ExactKreinSVC
 from krein.estimators.learners.pca import KreinPCA
 from krein.estimators.learners.ridge import KreinRidge, KreinRidgeClassifier
 from krein.estimators.learners.svm import KreinSVC
+from krein.estimators.maps.correction import SpectrumCorrection
 from krein.estimators.maps.fourier import SignedFourierFeatures
 from krein.estimators.maps.nystroem import KreinNystroem
 from krein.estimators.maps.scaled import ScaledFeatures
@@ -19,5 +20,6 @@ __all__ = [
     "KreinPCA",
     "ExactKreinRidge",
     "ExactKreinSVC",
+    "SpectrumCorrection",
     "load_model",
 ]

@@ -9,6 +9,7 @@ from krein.estimators.learners.exact import ExactKreinRidge, ExactKreinSVC
 from krein.estimators.learners.pca import KreinPCA
 from krein.estimators.learners.ridge import KreinRidge, KreinRidgeClassifier
 from krein.estimators.learners.svm import KreinSVC
+from krein.estimators.maps.correction import SpectrumCorrection
 from krein.estimators.maps.fourier import SignedFourierFeatures
 from krein.estimators.maps.nystroem import KreinNystroem
 from krein.estimators.maps.scaled import ScaledFeatures
@@ -16,6 +17,7 @@ from krein.features import FittedMap
 from krein.files.registry import register
 from krein.files.savable import SavableMixin
 from krein.kernels import Kernel
+from krein.similarities.corrections import FittedCorrection
 from krein.similarities.nystroem import FittedNystroem
 from krein.similarities.similarity import Similarity
 
@@ -50,3 +52,4 @@ register("krein.signed-fourier-features", learned=_FOURIER)(SignedFourierFeature
 register("krein.nystroem", learned=_NYSTROEM)(KreinNystroem)
 # a constant column has infinite width, so that it becomes 0
 register("krein.scaled-features", learned=_SCALED, unbounded=("width_",))(ScaledFeatures)
+register("krein.spectrum-correction", learned={"map_": FittedCorrection})(SpectrumCorrection)

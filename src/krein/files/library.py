@@ -39,6 +39,7 @@ from krein.sampling import (
     Rejection,
     Structure,
 )
+from krein.similarities.corrections import FittedCorrection
 from krein.similarities.nystroem import FittedNystroem
 from krein.similarities.similarity import KernelSimilarity, PrecomputedSimilarity
 
@@ -82,6 +83,7 @@ TAGS: dict[str, type] = {
     "similarity.kernel": KernelSimilarity,
     "similarity.precomputed": PrecomputedSimilarity,
     "fitted-nystroem": FittedNystroem,
+    "fitted-correction": FittedCorrection,
 }
 
 for _tag, _class in TAGS.items():

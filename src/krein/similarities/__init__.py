@@ -1,5 +1,6 @@
 """Similarities that are no formula of two vectors: callables and precomputed blocks, their landmarks, spectra and features."""
 
+from krein.similarities.corrections import CORRECTIONS, FittedCorrection, fit_correction
 from krein.similarities.landmarks import LANDMARK_RULES, krein_leverage_scores, select_landmarks
 from krein.similarities.nystroem import FittedNystroem, fit_nystroem
 from krein.similarities.similarity import (
@@ -24,4 +25,7 @@ __all__ = [
     "signed_spectrum",
     "FittedNystroem",
     "fit_nystroem",
+    "CORRECTIONS",
+    "FittedCorrection",
+    "fit_correction",
 ]

@@ -59,6 +59,16 @@ class SignedSpectrum:
         matrix = (self.vectors * np.abs(self.values)) @ self.vectors.T
         return symmetric_part(matrix)
 
+    def clipped(self) -> np.ndarray:
+        r"""The nearest positive semidefinite matrix, :math:`U \max(\Lambda, 0) U^\top`.
+
+        Returns
+        -------
+        ndarray of shape (n, n)
+            Symmetric to the last bit.
+        """
+        return symmetric_part((self.vectors * np.maximum(self.values, 0.0)) @ self.vectors.T)
+
     def flip_of(self, rows: np.ndarray) -> np.ndarray:
         r"""Columns of :math:`C = U\, \mathrm{sign}(\Lambda)\, U^\top`, which takes similarities to flipped ones.
 

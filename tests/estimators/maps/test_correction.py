@@ -13,7 +13,6 @@ import krein
 from krein import SpectrumCorrection
 from krein.similarities import CORRECTIONS
 
-
 CHECKED = [SpectrumCorrection(method) for method in ("clip", "flip", "square", "shift")]
 
 

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from krein._core.threads import quiet_blas
 from krein.files.models import SavableMixin
-from krein.similarities import FittedCorrection, PrecomputedSimilarity, fit_correction
+from krein.similarities import PrecomputedSimilarity, fit_correction
 
 __all__ = ["SpectrumCorrection"]
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-__all__ = ["RowSample", "distinct_rows", "row_keys", "sample_numbers", "stack_rows"]
+__all__ = ["RowSample", "distinct_groups", "distinct_rows", "row_keys", "sample_numbers", "stack_rows"]
 
 _SALT = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ over the golden ratio, as in SplitMix64
 _KEYS_AT_A_TIME = 2**20  # row numbers hashed at once, 8 MiB of keys
@@ -189,21 +189,47 @@ def distinct_rows(X: Any) -> Any:
     if sp.issparse(X):
         X = sp.csr_array(X)
         X.sum_duplicates()
-        cuts = zip(X.indptr[:-1], X.indptr[1:], strict=True)
-        content = [(X.indices[a:b].tobytes(), X.data[a:b].tobytes()) for a, b in cuts]
-        first: dict[tuple[bytes, bytes], int] = {}
-        for i, row in enumerate(content):
-            first.setdefault(row, i)
-        found = np.array([first[row] for row in sorted(first)])
-        return X[found[np.argsort(row_keys(np.arange(found.size)))]]
-    if not X.shape[0] or not X.shape[1]:
+    elif not X.shape[0] or not X.shape[1]:
         return X
-    found = _distinct_in_order(X)
-    return X[found[np.argsort(row_keys(np.arange(found.size)))]]
+    return X[distinct_groups(X)[0]]
 
 
-def _distinct_in_order(X: np.ndarray) -> np.ndarray:
-    """One of each set of equal rows, in lexicographic order; column by column, and only rows that are still equal to others."""
+def distinct_groups(X: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Which rows are equal, in the order of `distinct_rows`.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n_rows, n_features), not empty
+
+    Returns
+    -------
+    first : ndarray of shape (n_distinct,)
+        A row of each group of equal rows.
+    group : ndarray of shape (n_rows,)
+        The group of each row.
+    """
+    order, start = _sparse_order(X) if sp.issparse(X) else _dense_order(X)
+    run = np.cumsum(start) - 1
+    shuffled = np.argsort(row_keys(np.arange(run[-1] + 1)))
+    group = np.empty(order.size, dtype=np.int64)
+    group[order] = np.argsort(shuffled)[run]
+    return order[start][shuffled], group
+
+
+def _sparse_order(X: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Rows in an order of their own, equal ones together, and where a new one starts."""
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    cuts = zip(X.indptr[:-1], X.indptr[1:], strict=True)
+    content = [(X.indices[a:b].tobytes(), X.data[a:b].tobytes()) for a, b in cuts]
+    order = sorted(range(len(content)), key=content.__getitem__)
+    start = [i == 0 or content[row] != content[order[i - 1]] for i, row in enumerate(order)]
+    return np.array(order, dtype=np.int64), np.array(start, dtype=bool)
+
+
+def _dense_order(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Rows in lexicographic order, column by column and only those that are still equal to others; and where a new one starts."""
     order = np.argsort(X[:, 0], kind="stable")
     group = np.zeros(order.size, dtype=np.int64)  # by place: the number of the run of rows that are equal so far
     for column in range(X.shape[1]):
@@ -217,4 +243,4 @@ def _distinct_in_order(X: np.ndarray) -> np.ndarray:
             order[tied] = rows
         values = X[order, column]
         group = np.concatenate([[0], np.cumsum((group[1:] != group[:-1]) | (values[1:] != values[:-1]))])
-    return np.asarray(order[np.concatenate([[True], group[1:] != group[:-1]])])
+    return order, np.concatenate([[True], group[1:] != group[:-1]])

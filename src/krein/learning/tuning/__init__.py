@@ -1,0 +1,25 @@
+"""Choosing from the data: where rows are placed, which kernel sees them, at what scale, and with what λ."""
+
+from krein.learning.tuning.choice import Choice, choose
+from krein.learning.tuning.judge import Judgement, judge, judge_near
+from krein.learning.tuning.merged_rows import MergedRows, merge_rows
+from krein.learning.tuning.placement import Placement, scaled_columns
+from krein.learning.tuning.portfolio import PORTFOLIO, Candidate, candidates
+from krein.learning.tuning.trials import Trial, Trials
+
+__all__ = [
+    "Placement",
+    "scaled_columns",
+    "MergedRows",
+    "merge_rows",
+    "PORTFOLIO",
+    "Candidate",
+    "candidates",
+    "Judgement",
+    "judge",
+    "judge_near",
+    "Trial",
+    "Trials",
+    "Choice",
+    "choose",
+]

@@ -1,0 +1,162 @@
+"""Where a kernel sees a row: columns shifted and scaled, rows lifted to the sphere."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from krein._core.arrays import frozen_array
+from krein._core.checks import one_of
+from krein._core.rows import unit_rows
+from krein.learning.columns import ColumnSummary
+
+__all__ = ["SCALINGS", "Placement", "scaled_columns"]
+
+SCALINGS = ("standard", "minmax", "none")
+_SPREAD = 1e-12  # of the size of a column, below which its spread is rounding
+
+
+@dataclass(frozen=True, eq=False)
+class Placement:
+    r"""Raw rows to the rows a kernel sees: :math:`(x - a) \odot s` or :math:`(x - a) P`, then perhaps onto the sphere.
+
+    Parameters
+    ----------
+    shift : ndarray of shape (n_features,), default=None
+        :math:`a`; None shifts nothing, so that sparse rows stay sparse.
+    scale : ndarray of shape (n_features,) or (n_features, n_directions), default=None
+        :math:`s`, a factor for each column, or the matrix :math:`P` of directions. None leaves columns as they are.
+    limits : pair of float, default=None
+        Entries are cut to this interval.
+    lift : float, default=None
+        A constant column of this size is appended, and rows are brought to unit length.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein.learning.tuning import Placement
+    >>> place = Placement(shift=[1.0, 0.0], scale=[1.0, 0.5], lift=1.0)
+    >>> place(np.array([[1.0, 0.0], [1.0, 2.0]])).round(3)
+    array([[0.   , 0.   , 1.   ],
+           [0.   , 0.707, 0.707]])
+    """
+
+    shift: np.ndarray | None = None
+    scale: np.ndarray | None = None
+    limits: tuple[float, float] | None = None
+    lift: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.shift is not None:
+            object.__setattr__(self, "shift", frozen_array(self.shift, "shift", (None,)))
+        if self.scale is not None:
+            shape = (None,) * max(1, np.ndim(self.scale))
+            object.__setattr__(self, "scale", frozen_array(self.scale, "scale", shape))
+            if self.scale.ndim > 2:
+                raise ValueError(f"scale must be a vector or a matrix, got shape {self.scale.shape}")
+            if self.shift is not None and self.shift.shape[0] != self.scale.shape[0]:
+                raise ValueError(f"shift has {self.shift.shape[0]} columns and scale {self.scale.shape[0]}")
+        if self.limits is not None and not self.limits[0] < self.limits[1]:
+            raise ValueError(f"limits must be an interval, got {self.limits}")
+        if self.lift is not None and not (np.isfinite(self.lift) and self.lift > 0.0):
+            raise ValueError(f"lift must be positive, got {self.lift}; a row of zeros has no direction otherwise")
+
+    @property
+    def n_features(self) -> int | None:
+        """Columns of a raw row; None where any number will do."""
+        for part in (self.shift, self.scale):
+            if part is not None:
+                return int(part.shape[0])
+        return None
+
+    def __call__(self, X: Any) -> Any:
+        """Place rows.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n_samples, n_features), finite
+
+        Returns
+        -------
+        ndarray or CSR matrix, float32 if X is float32, else float64
+            Sparse where X is and nothing was shifted or turned.
+        """
+        dtype = X.dtype if X.dtype == np.float32 else np.float64
+        rows = X
+        if self.shift is not None:
+            rows = (rows.toarray() if sp.issparse(rows) else rows) - self.shift
+        if self.scale is not None and self.scale.ndim == 1:
+            rows = rows.multiply(self.scale).tocsr() if sp.issparse(rows) else rows * self.scale
+        elif self.scale is not None:
+            rows = rows @ self.scale
+        if self.limits is not None:
+            rows = np.clip(rows.toarray() if sp.issparse(rows) else rows, *self.limits)
+        if self.lift is not None:
+            constant = np.full((rows.shape[0], 1), self.lift)
+            rows = sp.hstack([rows, constant], format="csr") if sp.issparse(rows) else np.hstack([rows, constant])
+            rows = unit_rows(rows)
+        return rows.astype(dtype, copy=False)
+
+    def lifted(self, lift: float | None) -> Placement:
+        """The same with another constant column, or none.
+
+        Parameters
+        ----------
+        lift : float or None
+
+        Returns
+        -------
+        Placement
+        """
+        return replace(self, lift=lift)
+
+    def followed_by(self, directions: np.ndarray) -> Placement:
+        """The same with placed columns scaled or turned once more, before the lift.
+
+        Parameters
+        ----------
+        directions : ndarray of shape (n_columns,) or (n_columns, n_directions)
+            Factors of the placed columns, or a matrix that placed rows are multiplied with.
+
+        Returns
+        -------
+        Placement
+        """
+        if self.limits is not None:
+            raise ValueError("rows that were cut to limits cannot be turned afterwards; use scaling='standard'")
+        directions = np.asarray(directions, dtype=np.float64)
+        if self.scale is None:
+            return replace(self, scale=directions)
+        if self.scale.ndim == 1:
+            return replace(self, scale=(self.scale * directions.T).T)
+        return replace(self, scale=self.scale * directions if directions.ndim == 1 else self.scale @ directions)
+
+
+def scaled_columns(scaling: str, columns: ColumnSummary | None) -> Placement:
+    """Columns brought to one scale.
+
+    Parameters
+    ----------
+    scaling : {"standard", "minmax", "none"}
+        Mean zero and variance one; the least and greatest value to 0 and 1, other rows cut to that; or left as they are.
+        A constant column becomes 0.
+    columns : ColumnSummary or None
+        None for sparse rows, whose zeros are to stay zeros: their columns are left as they are.
+
+    Returns
+    -------
+    Placement
+    """
+    one_of(scaling, "scaling", SCALINGS)
+    if columns is None or scaling == "none":
+        return Placement()
+    if scaling == "minmax":
+        low, width = columns.least, columns.greatest - columns.least
+    else:
+        low, width = columns.mean, np.sqrt(columns.variance)
+    constant = width <= _SPREAD * np.maximum(1.0, np.abs(low))
+    factor = np.where(constant, 0.0, 1.0 / np.where(constant, 1.0, width))
+    return Placement(low, factor, (0.0, 1.0) if scaling == "minmax" else None)

@@ -1,0 +1,109 @@
+"""The choice of a kernel from the data."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from krein.kernels import Cauchy, DeltaGaussian, Gaussian, Laplacian, ThinPlate
+from krein.learning.tuning import choice as rounds
+from krein.learning.tuning import choose, merge_rows
+
+
+def wave(frequency, n=200, d=1, noise=0.05, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-1.0, 1.0, size=(n, d))
+    return X, np.sin(frequency * X[:, :1]) + noise * rng.normal(size=(n, 1))
+
+
+def test_a_fast_wave_wants_a_short_scale_and_a_slow_one_a_long_scale():
+    slow = choose(merge_rows(*wave(2.0)), kernels=[Gaussian()])
+    fast = choose(merge_rows(*wave(40.0)), kernels=[Gaussian()])
+    assert fast.kernel.scale <= 0.25 * slow.kernel.scale
+    assert max(slow.trials[0].error, fast.trials[0].error) < 0.1
+
+
+def test_units_of_columns_and_targets_do_not_matter():
+    X, Y = wave(5.0, d=3)
+    one = choose(merge_rows(X, Y))
+    other = choose(merge_rows(X * [1e-3, 1.0, 1e4] + 7.0, 1e6 * Y + 3.0))
+    assert one.trials[0].family == other.trials[0].family
+    assert one.trials[0].factor == other.trials[0].factor
+    assert other.lam == pytest.approx(one.lam, rel=1e-6)
+
+
+def test_the_order_of_rows_does_not_matter_and_weights_are_copies(monkeypatch):
+    monkeypatch.setattr(rounds, "_FIRST_ROWS", 40)
+    X, Y = wave(5.0, n=80, d=2)
+    copies = np.random.default_rng(1).integers(0, 3, 80)
+    shuffled = np.random.default_rng(2).permutation(int(copies.sum()))
+    one = choose(merge_rows(X, Y, copies.astype(float)))
+    other = choose(merge_rows(np.repeat(X, copies, axis=0)[shuffled], np.repeat(Y, copies, axis=0)[shuffled]))
+    assert repr(one.trials) == repr(other.trials)
+    assert one.lam == pytest.approx(other.lam, rel=1e-9)
+
+
+def test_more_rows_are_asked_of_fewer_candidates(monkeypatch):
+    monkeypatch.setattr(rounds, "_FIRST_ROWS", 30)
+    monkeypatch.setattr(rounds, "_EIGEN_ROWS", 60)
+    X, Y = wave(5.0, n=250, d=2)
+    found = choose(merge_rows(X, Y), most_rows=200)
+    sizes = [trial.n_rows for trial in found.trials]
+    assert sizes == sorted(sizes, reverse=True)
+    assert set(sizes) == {30, 60, 120, 200}
+    assert [trial.chosen for trial in found.trials].count(True) == 1
+    assert found.trials[0].chosen
+    assert found.lam == found.trials[0].lam
+
+
+def test_sparse_rows_and_single_precision_choose_the_same():
+    X, Y = wave(5.0, n=60, d=2)
+    dense = choose(merge_rows(X, Y), scaling="none")
+    sparse = choose(merge_rows(sp.csr_array(X), Y))
+    assert sparse.trials[0].error == pytest.approx(dense.trials[0].error, rel=0.2)  # the same rows in another order
+    single = choose(merge_rows(X.astype(np.float32), Y), scaling="none")
+    assert single.trials[0].family == dense.trials[0].family
+
+
+def test_given_values_of_lam_are_kept():
+    X, Y = wave(5.0, n=60)
+    assert choose(merge_rows(X, Y), lams=np.array([0.25])).lam == 0.25
+
+
+def test_kernels_without_a_scale_are_taken_as_they_are():
+    found = choose(merge_rows(*wave(3.0, n=60)), kernels=[ThinPlate()])
+    assert found.kernel == ThinPlate()
+    assert found.indefinite
+    assert found.trials[0].criterion == "folds"
+
+
+def test_near_equals_go_to_the_first_of_the_portfolio():
+    rows = merge_rows(*wave(3.0, n=60))
+    found = choose(rows, kernels=[Gaussian(), Gaussian(3.0)])
+    assert found.trials[0].error == pytest.approx(found.trials[1].error)
+    assert choose(rows, kernels=[Laplacian(), Cauchy()]).trials[0].family in {"Laplacian", "Cauchy"}
+
+
+def test_targets_without_variance_are_no_error():
+    X, _ = wave(3.0, n=20)
+    found = choose(merge_rows(X, np.ones((20, 1))))
+    assert np.isfinite(found.lam)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_a_handful_of_rows_is_no_error(n):
+    X, Y = wave(3.0, n=n, d=2)
+    assert choose(merge_rows(X, Y)).lam > 0.0
+
+
+def test_the_table_reads_well():
+    found = choose(merge_rows(*wave(3.0, n=50)), kernels=[Gaussian(), DeltaGaussian()])
+    text = repr(found.trials)
+    assert "kernel" in text.splitlines()[0]
+    assert text.count("*") == 1
+    assert "<table>" in found.trials._repr_html_()
+    assert found.trials._repr_html_().count("<tr>") == len(found.trials) + 1
+
+
+def test_nothing_to_choose_from_is_an_error():
+    with pytest.raises(ValueError, match="kernels is empty"):
+        choose(merge_rows(*wave(3.0, n=10)), kernels=[])

@@ -1,0 +1,131 @@
+"""Errors of rows left out, against models that were really fitted without them."""
+
+import numpy as np
+import pytest
+
+from krein.kernels import DeltaGaussian, Gaussian, Laplacian
+from krein.learning.tuning import judge, judge_near, merge_rows
+
+LAMS = np.array([1e-4, 1e-2, 1.0])
+
+
+def problem(weight=None, n=30, repeat=False):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(n, 2))
+    if repeat:
+        X[n // 2 :] = X[: n - n // 2]
+    Y = np.stack([np.sin(X[:, 0]), X[:, 1] ** 2], axis=1) + 0.1 * rng.normal(size=(n, 2))
+    return X, Y, weight
+
+
+def weighted_ridge(X, Y, weight, lam_total, kernel, *, intercept, at):
+    """Straight from the definition: minimize the weighted squares plus lam_total ‖f‖², an unpenalized constant apart."""
+    K, n = kernel(X), X.shape[0]
+    W = np.diag(weight)
+    design = np.hstack([K, np.ones((n, 1))]) if intercept else K
+    penalty = np.zeros((design.shape[1],) * 2)
+    penalty[:n, :n] = lam_total * K
+    solution = np.linalg.lstsq(design.T @ W @ design + penalty, design.T @ W @ Y, rcond=None)[0]
+    k = kernel(at, X)
+    return (np.hstack([k, np.ones((at.shape[0], 1))]) if intercept else k) @ solution
+
+
+def error_by_leaving_out(X, Y, weight, lam, kernel, *, intercept, one_copy):
+    total, squares = weight.sum(), 0.0
+    for i in range(X.shape[0]):
+        less = weight.copy()
+        less[i] -= 1.0 if one_copy else weight[i]
+        present = less > 0.0
+        fit = weighted_ridge(X[present], Y[present], less[present], total * lam, kernel, intercept=intercept, at=X[[i]])
+        squares += weight[i] * np.square(Y[i] - fit[0]).sum()
+    mean = weight @ Y / total
+    return squares / (weight @ np.square(Y - mean).sum(axis=1))
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("kind", ["plain", "copies", "weights"])
+def test_leave_one_out_is_that_of_models_fitted_without_the_row(kind, intercept):
+    rng = np.random.default_rng(1)
+    weights = {"plain": np.ones(30), "copies": rng.integers(1, 4, 30).astype(float), "weights": rng.uniform(0.5, 2, 30)}
+    X, Y, _ = problem()
+    rows = merge_rows(X, Y, weights[kind])
+    kernel = Laplacian(2.0)  # a smooth kernel would leave the reference few digits
+    found = judge(kernel(rows.X), rows, LAMS, intercept=intercept)
+    for lam, error in zip(LAMS, found.errors, strict=True):
+        expected = error_by_leaving_out(
+            X, Y, weights[kind], lam, kernel, intercept=intercept, one_copy=kind == "copies"
+        )
+        np.testing.assert_allclose(error, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_equal_rows_with_different_targets_count_each(intercept):
+    X, Y, _ = problem(repeat=True)
+    rows = merge_rows(X, Y)
+    assert len(rows) == 15
+    kernel = Laplacian(2.0)  # a smooth kernel would leave the reference few digits
+    found = judge(kernel(rows.X), rows, LAMS, intercept=intercept)
+    for lam, error in zip(LAMS, found.errors, strict=True):
+        expected = error_by_leaving_out(X, Y, np.ones(30), lam, kernel, intercept=intercept, one_copy=True)
+        np.testing.assert_allclose(error, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("repeat", [True, False])
+def test_a_cholesky_factor_gives_the_same_errors(repeat, intercept):
+    X, Y, _ = problem(repeat=repeat)
+    rows = merge_rows(X, Y, np.random.default_rng(2).integers(1, 4, 30).astype(float))
+    gram = Gaussian(2.0)(rows.X)
+    whole = judge(gram, rows, LAMS, intercept=intercept)
+    np.testing.assert_allclose(judge_near(gram, rows, LAMS, intercept=intercept).errors, whole.errors, rtol=1e-8)
+
+
+def test_the_trailing_rows_alone_are_left_out():
+    X, Y, _ = problem()
+    rows = merge_rows(X, Y)
+    gram = Gaussian(2.0)(rows.X)
+    found = judge_near(gram, rows, LAMS[:1], left_out=7)
+    A = np.linalg.inv(
+        np.block([[gram + 30 * LAMS[0] * np.eye(30), np.ones((30, 1))], [np.ones((1, 30)), np.zeros((1, 1))]])
+    )
+    residual = (A[:30, :30] @ rows.Y) / np.diagonal(A)[:30, None]
+    expected = np.square(residual[-7:]).sum() / 7 / rows.variance
+    np.testing.assert_allclose(found.errors, expected, rtol=1e-8)
+
+
+def test_a_matrix_that_is_not_definite_has_no_cholesky_error():
+    X, Y, _ = problem()
+    rows = merge_rows(X, Y)
+    assert np.isinf(judge_near(-Gaussian(2.0)(rows.X), rows, LAMS[:1]).errors).all()
+
+
+def test_an_indefinite_kernel_is_judged_by_folds():
+    X, Y, _ = problem(n=60)
+    rows = merge_rows(X, Y)
+    gram = DeltaGaussian(0.5, 3.0)(rows.X)
+    found = judge(gram, rows, LAMS)
+    assert found.indefinite
+    assert not judge(Gaussian(1.0)(rows.X), rows, LAMS).indefinite
+    # what |K| of all rows says of its own rows is better than what folds say
+    values, vectors = np.linalg.eigh(gram)
+    flipped = (vectors * np.abs(values)) @ vectors.T
+    assert judge(flipped, rows, LAMS).errors[0] < found.errors[0]
+
+
+def test_weights_are_copies_and_order_does_not_matter():
+    X, Y, _ = problem()
+    copies = np.random.default_rng(5).integers(0, 3, 30)
+    shuffled = np.random.default_rng(6).permutation(int(copies.sum()))
+    by_weight = merge_rows(X, Y, copies.astype(float))
+    by_copy = merge_rows(np.repeat(X, copies, axis=0)[shuffled], np.repeat(Y, copies, axis=0)[shuffled])
+    np.testing.assert_array_equal(by_weight.X, by_copy.X)
+    np.testing.assert_array_equal(by_weight.weight, by_copy.weight)
+    np.testing.assert_array_equal(by_weight.left_out, by_copy.left_out)
+    np.testing.assert_allclose(by_weight.Y, by_copy.Y)
+    np.testing.assert_allclose(by_weight.scatter, by_copy.scatter, atol=1e-12)
+    assert by_weight.variance == pytest.approx(by_copy.variance)
+
+
+def test_no_weight_is_nothing_to_learn_from():
+    with pytest.raises(ValueError, match="sample_weight is zero for all rows"):
+        merge_rows(np.ones((2, 1)), np.ones((2, 1)), np.zeros(2))

@@ -9,9 +9,9 @@ import scipy.sparse as sp
 from scipy import linalg
 
 from krein._core.checks import one_of
+from krein._core.clusters import cluster_centers
 from krein._core.rows import as_rows
 from krein._core.threads import quiet_blas
-from krein.similarities.clusters import cluster_centers
 from krein.similarities.similarity import KernelSimilarity, Similarity
 from krein.similarities.spectrum import signed_root, signed_spectrum
 

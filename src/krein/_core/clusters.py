@@ -18,7 +18,7 @@ _TIED = 1e-9  # of the largest squared length: distances that differ by less are
 _BLOCK = 1024  # rows whose distances to all centers are held at a time
 
 
-def cluster_centers(X: Any, count: int, rng: np.random.Generator) -> np.ndarray:
+def cluster_centers(X: Any, count: int, rng: np.random.Generator, *, passes: int | None = None) -> np.ndarray:
     """Centers of clusters of rows: Lloyd's algorithm from centers drawn far from each other [1]_.
 
     All sums are taken in double precision, by one thread for each block of rows, and ties go to the first center: the result is
@@ -30,6 +30,8 @@ def cluster_centers(X: Any, count: int, rng: np.random.Generator) -> np.ndarray:
     count : int
         At most ``n_samples``.
     rng : numpy.random.Generator
+    passes : int, default=None
+        Of Lloyd's algorithm, at most; None is 10, or fewer where hardly a row changes its center any more.
 
     Returns
     -------
@@ -54,7 +56,7 @@ def cluster_centers(X: Any, count: int, rng: np.random.Generator) -> np.ndarray:
     with quiet_blas():
         centers = dense_block(X, _far_rows(X, squares, count, rng))
         labels = np.full(X.shape[0], -1)
-        for _ in range(_PASSES):
+        for _ in range(_PASSES if passes is None else passes):
             before, labels = labels, _nearest(X, centers, tie)
             if np.count_nonzero(before != labels) <= _SETTLED * labels.size:
                 break

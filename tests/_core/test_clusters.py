@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from krein.similarities import clusters
-from krein.similarities.clusters import cluster_centers
+from krein._core import clusters
+from krein._core.clusters import cluster_centers
 
 
 def groups(rng, n=400, k=8, dim=5):

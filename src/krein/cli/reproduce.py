@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.console import Group
 
     from krein.experiments import Plan, Progress, Reproduction
-    from krein.experiments.result_tables import Table
+    from krein.experiments.text_table import Table
 
 __all__ = ["add_reproduce", "add_demo", "reproduce_figures"]
 

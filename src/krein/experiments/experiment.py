@@ -10,7 +10,7 @@ from krein.experiments.claims import Claim
 from krein.experiments.figures import Panel
 from krein.experiments.plan import Mode, Run
 from krein.experiments.records import Record
-from krein.experiments.result_tables import Table
+from krein.experiments.text_table import Table
 
 __all__ = ["Experiment", "Measurement", "Outcome", "Sizes"]
 

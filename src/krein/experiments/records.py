@@ -1,15 +1,13 @@
-"""Records of finished runs: a file with one line of JSON per run, which survives a kill and a full disk."""
+"""Records of finished runs, and the file that keeps them."""
 
 from __future__ import annotations
 
-import json
-import os
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import krein
+from krein.experiments.json_lines import JsonLines
 from krein.experiments.plan import FORMAT, Run
 
 __all__ = ["Record", "RecordFile"]
@@ -45,14 +43,14 @@ class Record:
     notes: list[str] = field(default_factory=list)
     threads: int = 0
 
-    def to_json(self) -> str:
-        """The record as one line.
+    def as_dict(self) -> dict[str, Any]:
+        """The record as JSON has it.
 
         Returns
         -------
-        str
+        dict
         """
-        fields = {
+        return {
             "format": FORMAT,
             "key": self.run.key,
             "run": self.run.as_dict(),
@@ -63,11 +61,10 @@ class Record:
             "notes": self.notes,
             "threads": self.threads,
         }
-        return json.dumps(fields, allow_nan=True, ensure_ascii=False)
 
     @classmethod
     def from_fields(cls, fields: dict[str, Any]) -> Record | None:
-        """The inverse of `to_json`, after the line has been parsed.
+        """The inverse of `as_dict`.
 
         Parameters
         ----------
@@ -95,9 +92,6 @@ _RESULTS = ("results", "seconds", "versions", "started", "notes", "threads")  # 
 class RecordFile:
     """Finished runs in ``records.jsonl``.
 
-    A record is appended with one write and pushed to the disk before the next run counts. A line cut short, by a kill in the
-    middle of a write, is skipped in reading and its run is done again. A write that fails, as on a full disk, is undone.
-
     Only records of this format that this version of the library wrote are read: what another version measured is no result of
     this one. The others stay in the file.
 
@@ -109,6 +103,7 @@ class RecordFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._file = JsonLines(path)
 
     def read(self) -> dict[str, Record]:
         """Records of this version by the key of their run; the first of each key counts.
@@ -118,7 +113,7 @@ class RecordFile:
         dict of str to Record
         """
         found: dict[str, Record] = {}
-        for fields in self._lines():
+        for fields in self._file.read():
             record = Record.from_fields(fields)
             if record is not None:
                 found.setdefault(record.run.key, record)
@@ -131,7 +126,7 @@ class RecordFile:
         -------
         int
         """
-        return sum("run" in fields and Record.from_fields(fields) is None for fields in self._lines())
+        return sum("run" in fields and Record.from_fields(fields) is None for fields in self._file.read())
 
     def append(self, record: Record) -> None:
         """Add a record; when this returns it is on the disk.
@@ -140,35 +135,4 @@ class RecordFile:
         ----------
         record : Record
         """
-        descriptor = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
-        try:
-            end = os.lseek(descriptor, 0, os.SEEK_END)
-            torn = end > 0 and os.pread(descriptor, 1, end - 1) != b"\n"
-            line = ("\n" if torn else "") + record.to_json() + "\n"
-            try:
-                _write_all(descriptor, line.encode())
-                os.fsync(descriptor)
-            except OSError as error:
-                os.ftruncate(descriptor, end)
-                raise OSError(error.errno, error.strerror, str(self.path)) from error
-        finally:
-            os.close(descriptor)
-
-    def _lines(self) -> Iterator[dict[str, Any]]:
-        """Whole lines that hold an object; torn ones and those of others are passed over."""
-        try:
-            text = self.path.read_text(encoding="utf-8", errors="replace")
-        except (FileNotFoundError, NotADirectoryError):
-            return
-        for line in text.split("\n"):
-            try:
-                fields = json.loads(line)
-            except json.JSONDecodeError:
-                continue
-            if isinstance(fields, dict):
-                yield fields
-
-
-def _write_all(descriptor: int, data: bytes) -> None:
-    while data:
-        data = data[os.write(descriptor, data) :]
+        self._file.append(record.as_dict())

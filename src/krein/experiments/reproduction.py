@@ -16,7 +16,7 @@ from krein.experiments.paper import known_experiments
 from krein.experiments.plan import Plan, Run
 from krein.experiments.records import Record, RecordFile
 from krein.experiments.report import WIDTHS, records_by_experiment, write_report
-from krein.experiments.result_tables import Table
+from krein.experiments.text_table import Table
 
 __all__ = ["Progress", "Reproduction", "kept_runs", "record_file", "reproduce"]
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 
 from krein.experiments.comparison import (
     Comparison,
@@ -18,38 +15,9 @@ from krein.experiments.comparison import (
 )
 from krein.experiments.methods import INDEPENDENT_RIVALS, LOOKS, MAPPING_RIVALS, METHODS, method_of
 from krein.experiments.records import Record
+from krein.experiments.text_table import Table
 
-__all__ = ["Table", "error_table", "factor_table", "factors_and_errors", "methods_table", "time_table", "width_table"]
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table of text.
-
-    Parameters
-    ----------
-    caption : str
-    header : tuple of str
-    rows : tuple of tuple of str
-    best : frozenset of (int, int), default=frozenset()
-        Row and column of the entries to stress.
-    """
-
-    caption: str
-    header: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    best: frozenset[tuple[int, int]] = frozenset()
-
-    def to_csv(self) -> str:
-        """The table as comma-separated values.
-
-        Returns
-        -------
-        str
-        """
-        text = io.StringIO()
-        csv.writer(text, lineterminator="\n").writerows([self.header, *self.rows])
-        return text.getvalue()
+__all__ = ["error_table", "factor_table", "factors_and_errors", "methods_table", "time_table", "width_table"]
 
 
 def factors_and_errors(records: Sequence[Record], width: str) -> list[Table]:

@@ -15,7 +15,7 @@ from krein.experiments.methods import library_measure, method_of, printed_measur
 from krein.experiments.paper.settings import SPHERE
 from krein.experiments.plan import Run
 from krein.experiments.records import Record
-from krein.experiments.result_tables import Table
+from krein.experiments.text_table import Table
 from krein.kernels import parse_kernel
 
 __all__ = ["ERRATA"]

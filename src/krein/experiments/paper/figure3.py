@@ -16,7 +16,8 @@ from krein.experiments.methods import RIVALS, support_vector_machine
 from krein.experiments.paper.settings import DELTA, PRINTED, SPHERE
 from krein.experiments.plan import Run
 from krein.experiments.records import Record
-from krein.experiments.result_tables import Table, width_table
+from krein.experiments.result_tables import width_table
+from krein.experiments.text_table import Table
 
 __all__ = ["FIGURE3"]
 

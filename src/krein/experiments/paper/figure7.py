@@ -16,7 +16,8 @@ from krein.experiments.methods import ridge_classifier
 from krein.experiments.paper.settings import DELTA
 from krein.experiments.plan import Run
 from krein.experiments.records import Record
-from krein.experiments.result_tables import Table, error_table, width_table
+from krein.experiments.result_tables import error_table, width_table
+from krein.experiments.text_table import Table
 
 __all__ = ["FIGURE7"]
 

@@ -1,0 +1,39 @@
+"""A table of text, for a page, a terminal or a file."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import dataclass
+
+__all__ = ["Table"]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of text.
+
+    Parameters
+    ----------
+    caption : str
+    header : tuple of str
+    rows : tuple of tuple of str
+    best : frozenset of (int, int), default=frozenset()
+        Row and column of the entries to stress.
+    """
+
+    caption: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    best: frozenset[tuple[int, int]] = frozenset()
+
+    def to_csv(self) -> str:
+        """The table as comma-separated values.
+
+        Returns
+        -------
+        str
+        """
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerows([self.header, *self.rows])
+        return text.getvalue()

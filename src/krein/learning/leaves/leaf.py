@@ -1,0 +1,185 @@
+r"""Exact ridge on the rows of one leaf.
+
+.. math:: \alpha = (K + n\lambda W^{-1})^{-1} (r - \bar r), \qquad n = \sum_i w_i
+
+by Cholesky, all outputs at once. In exact arithmetic no pivot of a positive definite kernel's matrix is below
+:math:`\min_i n\lambda/w_i`; where rounding in single precision has eaten half of that, the leaf is solved in double precision, and
+where that does not help either, :math:`\lambda` grows tenfold until it does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+from scipy.linalg import lapack
+
+from krein._core.errors import SingularSystemError
+from krein.kernels import Kernel
+from krein.learning.leaves.gram import lower_gram, median_distance
+
+__all__ = ["LeafSettings", "SolvedLeaf", "leave_one_out", "solve_leaf"]
+
+_MOST_TENFOLDS = 16  # of λ: from 1e-16 to 1, where K + nλ is definite whatever the bounded kernel
+
+
+@final
+@dataclass(frozen=True)
+class LeafSettings:
+    """What all leaves share.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Of length scale 1, positive definite.
+    factor : float
+        A leaf's length scale is this times the median distance of its rows.
+    lam : float
+        λ, per row of the leaf.
+    """
+
+    kernel: Kernel
+    factor: float
+    lam: float
+
+    def scale(self, X: np.ndarray) -> float:
+        """The length scale for some rows.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_rows, n_features)
+
+        Returns
+        -------
+        float
+        """
+        return self.factor * median_distance(X)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class SolvedLeaf:
+    r"""The function of a leaf, :math:`k(x, X)\alpha + b`.
+
+    Parameters
+    ----------
+    scale : float
+        Length scale of the kernel.
+    rows : ndarray of shape (n_distinct, n_features)
+    dual : ndarray of shape (n_distinct, n_outputs)
+        float32, or float64 where single precision did not do.
+    offset : ndarray of shape (n_outputs,)
+    """
+
+    scale: float
+    rows: np.ndarray
+    dual: np.ndarray
+    offset: np.ndarray
+
+
+def solve_leaf(X: np.ndarray, targets: np.ndarray, weight: np.ndarray | None, settings: LeafSettings) -> SolvedLeaf:
+    """Fit a leaf. Equal rows become one, with their total weight and the mean of their targets, which is the same problem.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_rows, n_features), float32 or float64
+    targets : ndarray of shape (n_rows, n_outputs)
+    weight : ndarray of shape (n_rows,) or None
+        Positive.
+    settings : LeafSettings
+
+    Returns
+    -------
+    SolvedLeaf
+    """
+    scale = settings.scale(X)
+    X, targets, weight = _merged(X, targets, weight)
+    offset = np.average(targets, axis=0, weights=weight)
+    if (targets == targets[0]).all():  # one class, one value or one row: the constant is exact
+        return SolvedLeaf(scale, X, np.zeros(targets.shape, dtype=np.float32), targets[0].astype(np.float64))
+    factor = _factorized(settings.kernel.scaled(scale), X, _ridge(weight, X.shape[0], settings.lam))
+    potrs = lapack.spotrs if factor.dtype == np.float32 else lapack.dpotrs
+    dual, _ = potrs(factor, np.asfortranarray(targets - offset, dtype=factor.dtype))
+    return SolvedLeaf(scale, X, np.ascontiguousarray(dual), offset)
+
+
+def leave_one_out(X: np.ndarray, targets: np.ndarray, weight: np.ndarray | None, settings: LeafSettings) -> float:
+    r"""Mean squared leave-one-out residual of a leaf, :math:`\alpha_i / [(K + n\lambda W^{-1})^{-1}]_{ii}`.
+
+    A row that occurs twice is left out with its copies. The mean of the targets is that of all rows.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_rows, n_features)
+    targets : ndarray of shape (n_rows, n_outputs)
+    weight : ndarray of shape (n_rows,) or None
+    settings : LeafSettings
+
+    Returns
+    -------
+    float
+    """
+    scale = settings.scale(X)
+    X, targets, weight = _merged(X, targets, weight)
+    rest = targets - np.average(targets, axis=0, weights=weight)
+    factor = _factorized(settings.kernel.scaled(scale), X, _ridge(weight, X.shape[0], settings.lam))
+    single = factor.dtype == np.float32
+    dual, _ = (lapack.spotrs if single else lapack.dpotrs)(factor, np.asfortranarray(rest, dtype=factor.dtype))
+    inverse, _ = (lapack.spotri if single else lapack.dpotri)(factor, overwrite_c=1)
+    residual = dual / np.diagonal(inverse)[:, None]
+    return float(np.average(np.square(residual, dtype=np.float64).sum(axis=1), weights=weight))
+
+
+def _merged(
+    X: np.ndarray, targets: np.ndarray, weight: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Distinct rows in the order of their first copies, with mean targets and total weights."""
+    whole = np.ascontiguousarray(X + 0.0)  # minus zero is zero
+    bits = whole.view(np.dtype((np.void, whole.dtype.itemsize * whole.shape[1])))[:, 0]
+    _, first, group = np.unique(bits, return_index=True, return_inverse=True)
+    if first.size == X.shape[0]:
+        return X, targets, weight
+    rank = np.empty(first.size, dtype=np.intp)
+    rank[np.argsort(first)] = np.arange(first.size)
+    group, first = rank[group.reshape(-1)], np.sort(first)
+    each = np.ones(X.shape[0]) if weight is None else weight
+    total = np.bincount(group, each)
+    means = np.column_stack([np.bincount(group, each * column) for column in targets.T]) / total[:, None]
+    return X[first], means, total
+
+
+def _ridge(weight: np.ndarray | None, n_rows: int, lam: float) -> np.ndarray:
+    """What is added to the diagonal."""
+    if weight is None:
+        return np.full(n_rows, n_rows * lam)
+    return np.asarray(weight.sum() * lam / weight)
+
+
+def _factorized(kernel: Kernel, X: np.ndarray, ridge: np.ndarray) -> np.ndarray:
+    """The Cholesky factor, upper in Fortran's order."""
+    for dtype in (np.float32, np.float64):
+        factor = _cholesky(kernel, X.astype(dtype, copy=False), ridge)
+        if factor is not None:
+            return factor
+    for tenfolds in range(1, _MOST_TENFOLDS + 1):
+        factor = _cholesky(kernel, X.astype(np.float64, copy=False), ridge * 10.0**tenfolds)
+        if factor is not None:
+            return factor
+    raise SingularSystemError(
+        f"the kernel matrix of a leaf of {X.shape[0]} rows is not positive definite with {kernel!r} at any λ; use a positive "
+        "definite kernel, or solver='features'"
+    )
+
+
+def _cholesky(kernel: Kernel, X: np.ndarray, ridge: np.ndarray) -> np.ndarray | None:
+    """The factor, or None where rounding or a negative eigenvalue has eaten half of the ridge."""
+    gram = lower_gram(kernel, X)
+    diagonal = gram.reshape(-1)[:: gram.shape[0] + 1]
+    diagonal += ridge.astype(gram.dtype)
+    potrf = lapack.spotrf if gram.dtype == np.float32 else lapack.dpotrf
+    # the lower triangle of a matrix in C's order is the upper one of its transpose in Fortran's
+    factor, failed = potrf(gram.T, lower=0, clean=0, overwrite_a=1)
+    if failed or not bool((np.square(np.diagonal(factor), dtype=np.float64) >= 0.5 * ridge.min()).all()):
+        return None
+    return np.asarray(factor)

@@ -1,0 +1,116 @@
+"""One leaf against dense algebra in double precision, and leaves of bad data."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from krein._core.errors import SingularSystemError
+from krein.kernels import Cauchy, Gaussian, Kernel, Laplacian, Matern, ThinPlate
+from krein.learning.leaves import LeafSettings, solve_leaf
+from krein.learning.leaves.gram import cross_gram, lower_gram, median_distance
+from krein.learning.leaves.leaf import leave_one_out
+
+SETTINGS = LeafSettings(Laplacian(1.0), 0.5, 1e-3)
+
+
+def problem(n: int = 300, d: int = 4, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)).astype(np.float32)
+    return X, np.column_stack([np.sin(2 * X[:, 0]), X[:, 1] ** 2]) + 0.1 * rng.normal(size=(n, 2))
+
+
+@pytest.mark.parametrize(
+    "kernel", [Laplacian(2.0), Gaussian(1.5), Matern(1.0, 1.5), Matern(1.0, 2.5), Cauchy(1.0)], ids=repr
+)
+@pytest.mark.parametrize("shift", [0.0, 100.0])
+def test_single_precision_matrices(kernel: Kernel, shift: float) -> None:
+    """Rows are centered, and pairs that cancel computed again: 2e-6 is a few roundings of a distance of a few scales."""
+    X, _ = problem(700, d=10)
+    X[1], X[2] = X[0], X[0] + np.float32(1e-3)
+    X += np.float32(shift)
+    exact = kernel.gram(X.astype(np.float64))
+    got = lower_gram(kernel, X)
+    assert got.dtype == np.float32
+    np.testing.assert_allclose(np.tril(got), np.tril(exact), atol=2e-6)
+    assert got[1, 0] == np.float32(kernel.radial(0.0))
+    np.testing.assert_allclose(cross_gram(kernel, X[:50], X), exact[:50], atol=2e-6)
+
+
+def test_median_distance() -> None:
+    X = np.array([[0.0], [1.0], [3.0]])
+    assert median_distance(X) == 2.0
+    assert median_distance(np.zeros((50, 2))) == 1.0
+    assert median_distance(np.repeat([[0.0], [4.0]], [99, 1], axis=0)) == 4.0
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_leaf_is_the_ridge_solution(weighted: bool) -> None:
+    X, y = problem()
+    weight = np.random.default_rng(1).uniform(0.5, 2.0, size=300) if weighted else None
+    leaf = solve_leaf(X, y, weight, SETTINGS)
+    w = np.ones(300) if weight is None else weight
+    K = Laplacian(leaf.scale)(X.astype(np.float64))
+    offset = np.average(y, axis=0, weights=w)
+    expected = np.linalg.solve(K + w.sum() * 1e-3 * np.diag(1 / w), y - offset)
+    assert leaf.scale == pytest.approx(0.5 * median_distance(X))
+    np.testing.assert_allclose(leaf.offset, offset)
+    np.testing.assert_allclose(K @ leaf.dual, K @ expected, atol=1e-4)
+
+
+def test_copies_are_whole_number_weights() -> None:
+    X, y = problem(60)
+    counts = np.arange(60) % 3 + 1
+    copies = solve_leaf(np.repeat(X, counts, axis=0), np.repeat(y, counts, axis=0), None, SETTINGS)
+    np.testing.assert_array_equal(copies.rows, X)
+    K = Laplacian(copies.scale)(X.astype(np.float64))
+    expected = np.linalg.solve(K + counts.sum() * 1e-3 * np.diag(1 / counts), y - np.average(y, axis=0, weights=counts))
+    np.testing.assert_allclose(K @ copies.dual, K @ expected, atol=1e-4)
+
+
+def test_leave_one_out_is_what_it_says() -> None:
+    X, y = problem(40)
+    rest = y - y.mean(axis=0)
+    K = Laplacian(0.5 * median_distance(X))(X.astype(np.float64)) + 40 * 1e-3 * np.eye(40)
+    total = 0.0
+    for i in range(40):
+        others = np.delete(np.arange(40), i)
+        total += np.square(rest[i] - K[i, others] @ np.linalg.solve(K[np.ix_(others, others)], rest[others])).sum()
+    assert leave_one_out(X, y, None, SETTINGS) == pytest.approx(total / 40, rel=1e-4)
+
+
+@pytest.mark.parametrize("n", [1, 2, 500])
+def test_one_class_or_one_value_is_a_constant(n: int) -> None:
+    X, _ = problem(n)
+    leaf = solve_leaf(X, np.full((n, 3), 0.7), None, SETTINGS)
+    assert not leaf.dual.any()
+    np.testing.assert_allclose(leaf.offset, 0.7)
+
+
+def test_copies_of_one_row_predict_their_mean() -> None:
+    X, y = np.ones((500, 3), dtype=np.float32), np.arange(500.0)[:, None]
+    leaf = solve_leaf(X, y, None, LeafSettings(Laplacian(1.0), 1.0, 1e-6))
+    assert leaf.rows.shape == (1, 3)
+    assert float(leaf.dual.sum() + leaf.offset[0]) == pytest.approx(249.5, rel=1e-12)
+
+
+def test_a_singular_matrix_is_solved_in_double_precision() -> None:
+    """Rows so near each other that single precision cannot tell the matrix from a singular one."""
+    X, y = problem(200)
+    X[100:] = X[:100] + np.float32(1e-6)
+    leaf = solve_leaf(X, y, None, LeafSettings(Gaussian(1.0), 2.0, 1e-12))
+    assert leaf.dual.dtype == np.float64
+    assert np.isfinite(leaf.dual).all()
+    K = Gaussian(leaf.scale)(X.astype(np.float64))
+    mean = 0.5 * (y[:100] + y[100:])
+    fitted = (K @ leaf.dual + leaf.offset)[:100]
+    assert np.square(fitted - mean).mean() < np.square(mean - mean.mean(axis=0)).mean()
+
+
+def test_a_kernel_that_is_not_definite_gets_the_ridge_it_needs_or_an_error() -> None:
+    X, y = problem(100)
+    leaf = solve_leaf(X, y, None, LeafSettings(-1.0 * Gaussian(1.0), 1.0, 1e-3))
+    assert np.isfinite(leaf.dual).all()
+    far = X * np.float32(1e12)
+    with pytest.raises(SingularSystemError, match="positive definite"):
+        solve_leaf(far, y, None, LeafSettings(ThinPlate(), 1e-12, 1e-16))

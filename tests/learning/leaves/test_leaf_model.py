@@ -1,0 +1,120 @@
+"""A tree of leaves: against its leaves one by one, against one exact problem, dealt in memory and in files."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from krein._core.threads import thread_limit
+from krein.kernels import Laplacian
+from krein.learning.leaves import (
+    DealtRows,
+    LeafChoice,
+    LeafFit,
+    LeafModel,
+    LeafRows,
+    LeafSettings,
+    choose_settings,
+    coarse_tree,
+    fit_leaves,
+    fit_part,
+)
+
+CHOICE = LeafChoice(LeafSettings(Laplacian(1.0), 1.0, 1e-4), 0.0, 0.0)
+
+
+def table(n: int, seed: int = 0) -> LeafRows:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3)).astype(np.float32)
+    y = np.sign(np.sin(3 * X[:, :1]) + X[:, 1:2]).astype(np.float32)
+    return LeafRows(X, np.hstack([y, -y]), None, None)
+
+
+def fitted(rows: LeafRows, *, in_memory: int = 2**30, block: int = 257) -> LeafFit:
+    tree = coarse_tree(rows.X[::2], rows.X.shape[0], leaf_rows=64)
+    dealt = DealtRows(tree, in_memory=in_memory)
+    for start in range(0, rows.X.shape[0], block):
+        dealt.add(rows.some(np.arange(start, min(start + block, rows.X.shape[0]))))
+    assert dealt.on_disk == (in_memory == 0)
+    return fit_leaves(tree, dealt.rows, leaf_rows=64)
+
+
+def test_one_leaf_is_one_exact_problem() -> None:
+    rows = table(400)
+    model = fit_part(rows, CHOICE)
+    assert model.n_leaves == 1
+    K = Laplacian(float(model.scales[0]))
+    offset = rows.targets.mean(axis=0)
+    dual = np.linalg.solve(K(rows.X.astype(float)) + 400 * 1e-4 * np.eye(400), rows.targets - offset)
+    new = table(50, seed=1).X
+    np.testing.assert_allclose(model(new), K(new, rows.X.astype(float)) @ dual + offset, atol=2e-4)
+
+
+def test_each_row_is_predicted_by_its_leaf() -> None:
+    rows = table(500)
+    model = fit_part(rows, CHOICE, leaf_rows=64)
+    new = table(100, seed=1).X
+    leaves = model.tree(new)
+    for i in range(100):
+        inside = slice(model.bounds[leaves[i]], model.bounds[leaves[i] + 1])
+        value = Laplacian(float(model.scales[leaves[i]]))(new[i : i + 1], model.rows[inside]) @ model.dual[inside]
+        np.testing.assert_allclose(model(new[i : i + 1]), value + model.offsets[leaves[i]], atol=1e-5)
+
+
+def test_blocks_files_and_threads_change_nothing() -> None:
+    rows = table(4000)
+    first = fitted(rows)
+    assert first.model.n_leaves > 8
+    new = table(500, seed=1).X
+    expected = first.model(new)
+    assert (np.sign(expected[:, 0]) == np.sign(np.sin(3 * new[:, 0]) + new[:, 1])).mean() > 0.9
+    for again in (fitted(rows, block=4000), fitted(rows, in_memory=0)):
+        np.testing.assert_array_equal(again.model(new), expected)
+        assert again.choice.settings == first.choice.settings
+    for threads in (1, 3):
+        with thread_limit(threads):
+            np.testing.assert_array_equal(fitted(rows).model(new), expected)
+
+
+def test_rows_of_weight_zero_are_not_there() -> None:
+    rows = table(600)
+    weight = np.ones(600)
+    weight[::3] = 0.0
+    weighted = fitted(LeafRows(rows.X, rows.targets, None, weight))
+    kept = np.unique(weighted.model.rows, axis=0)
+    np.testing.assert_array_equal(kept, np.unique(rows.X[weight > 0], axis=0))
+
+
+def test_the_global_part_is_taken_where_it_helps() -> None:
+    rng = np.random.default_rng(0)
+    rows = table(600)
+    truth = 3.0 * rows.targets
+    steep = LeafRows(rows.X, truth, truth + 0.01 * rng.normal(size=truth.shape), None)
+    noise = LeafRows(rows.X, truth, 5.0 * rng.normal(size=truth.shape), None)
+    assert choose_settings([steep]).part == 1.0
+    assert choose_settings([noise]).part == 0.0
+
+
+@pytest.mark.parametrize("in_memory", [0, 2**30])
+def test_a_hundred_thousand_copies_of_a_row(in_memory: int) -> None:
+    rows = LeafRows(np.zeros((20_000, 2), dtype=np.float32), np.ones((20_000, 1), dtype=np.float32), None, None)
+    tree = coarse_tree(rows.X[:5000], 20_000, leaf_rows=1024)
+    dealt = DealtRows(tree, in_memory=in_memory)
+    dealt.add(rows)
+    model = fit_leaves(tree, dealt.rows, leaf_rows=1024).model
+    assert model.n_leaves >= 8
+    assert model.rows.shape[0] == model.n_leaves
+    np.testing.assert_allclose(model(np.array([[0.0, 0.0], [5.0, 5.0]], dtype=np.float32)), 1.0)
+
+
+def test_parts_that_do_not_fit_each_other_are_refused() -> None:
+    model = fit_part(table(200), CHOICE, leaf_rows=64)
+    parts = {name: getattr(model, name) for name in LeafModel.__dataclass_fields__}
+    for name, value, message in [
+        ("dual", model.dual[:-1], "dual of a model"),
+        ("bounds", model.bounds[::-1], "bounds must lead"),
+        ("scales", -model.scales, "scales must be positive"),
+        ("rows", model.rows[:, :2], "do not fit the tree"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            LeafModel(**{**parts, name: value})

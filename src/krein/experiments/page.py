@@ -27,6 +27,7 @@ nav { display: flex; flex-wrap: wrap; gap: .3rem .9rem; font-size: .92rem; } a {
 .chips li { border: 1px solid currentColor; border-radius: 1rem; padding: .05rem .6rem; font-weight: 600; }
 .confirmed { color: var(--good); } .not-confirmed { color: var(--bad); } .not-testable { color: var(--open); }
 .figures { display: grid; gap: 1rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 22rem), 1fr)); margin: 1rem 0; }
+.figures:has(> :only-child) { max-width: 40rem; }
 figure { margin: 0; background: var(--card); border: 1px solid var(--line); border-radius: .5rem; padding: .4rem; min-width: 0; }
 svg { display: block; width: 100%; height: auto; color: var(--ink); }
 .scroll { overflow-x: auto; margin: 1rem 0; border: 1px solid var(--line); border-radius: .5rem; background: var(--card); }

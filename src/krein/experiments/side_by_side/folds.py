@@ -1,0 +1,136 @@
+"""Cross-validation of several models, fold by fold, so that what is finished can be shown at any time."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.model_selection import KFold, StratifiedKFold, cross_validate
+
+from krein._core.checks import integer
+from krein.experiments.side_by_side.choices import chosen_by
+from krein.experiments.side_by_side.contenders import Contender, Task
+from krein.experiments.side_by_side.model_comparison import ModelComparison
+from krein.experiments.side_by_side.scores import FoldScore
+
+__all__ = ["compare_models", "score_folds", "split_rows"]
+
+
+def compare_models(
+    X: Any,
+    y: Any,
+    contenders: Sequence[Contender],
+    *,
+    task: Task,
+    folds: int = 5,
+    seed: int = 0,
+    on_score: Callable[[FoldScore], None] = lambda score: None,
+) -> ModelComparison:
+    """Score every contender on every fold.
+
+    Parameters
+    ----------
+    X : array of shape (n_rows, n_columns), or a sequence of objects
+        For contenders that take a precomputed matrix, that matrix: rows and columns are split alike.
+    y : array of shape (n_rows,)
+    contenders : sequence of Contender
+    task : {"classification", "regression"}
+        Accuracy on stratified folds, or R².
+    folds : int, default=5
+    seed : int, default=0
+        Of the folds.
+    on_score : callable, optional
+        Told of each score.
+
+    Returns
+    -------
+    ModelComparison
+    """
+    scores = []
+    for score in score_folds(X, y, contenders, split_rows(y, task=task, folds=folds, seed=seed)):
+        on_score(score)
+        scores.append(score)
+    return ModelComparison(task, folds, tuple(contenders), tuple(scores))
+
+
+def split_rows(y: Any, *, task: Task, folds: int, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Numbers of the rows to fit on and of those held out, for each fold.
+
+    Parameters
+    ----------
+    y : array of shape (n_rows,)
+    task : {"classification", "regression"}
+    folds : int
+    seed : int
+
+    Returns
+    -------
+    list of (ndarray, ndarray)
+    """
+    integer(folds, "folds", least=2)
+    y = np.asarray(y)
+    if len(y) < folds:
+        raise ValueError(f"folds must be at most the number of rows, got {folds} folds of {len(y)} rows")
+    if task == "regression":
+        return list(KFold(folds, shuffle=True, random_state=seed).split(y))
+    classes, counts = np.unique(y, return_counts=True)
+    if classes.size < 2:
+        raise ValueError(f"there must be at least 2 classes, got only {classes[0]!r}")
+    if counts.min() < folds:
+        rare = classes[counts.argmin()]
+        raise ValueError(
+            f"every class must have a row in every fold, got {counts.min()} of class {rare!s} for {folds} folds; use fewer folds, "
+            "or leave out rare classes"
+        )
+    return list(StratifiedKFold(folds, shuffle=True, random_state=seed).split(y, y))
+
+
+def score_folds(
+    X: Any,
+    y: Any,
+    contenders: Sequence[Contender],
+    splits: Sequence[tuple[np.ndarray, np.ndarray]],
+    finished: Collection[tuple[str, int]] = (),
+) -> Iterator[FoldScore]:
+    """Scores as they come, all contenders on a fold before the next one, so that an interrupted comparison is a fair one.
+
+    Parameters
+    ----------
+    X, y : arrays
+    contenders : sequence of Contender
+    splits : sequence of (ndarray, ndarray)
+        From `split_rows`.
+    finished : collection of (str, int), default=()
+        Name and fold of what need not be done.
+
+    Yields
+    ------
+    FoldScore
+    """
+    for fold, split in enumerate(splits):
+        for one in contenders:
+            if (one.name, fold) not in finished:
+                yield _score(X, y, one, fold, split)
+
+
+def _score(X: Any, y: Any, one: Contender, fold: int, split: tuple[np.ndarray, np.ndarray]) -> FoldScore:
+    start = time.perf_counter()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = cross_validate(clone(one.estimator), X, y, cv=[split], return_estimator=True, error_score="raise")
+    except Exception as error:  # whatever another package raises, the others are worth having
+        message = " ".join(f"{type(error).__name__}: {error}".split())
+        return FoldScore(one.name, fold, float("nan"), time.perf_counter() - start, 0.0, failure=message[:300])
+    return FoldScore(
+        one.name,
+        fold,
+        float(found["test_score"][0]),
+        float(found["fit_time"][0]),
+        float(found["score_time"][0]),
+        chosen_by(found["estimator"][0]),
+    )

@@ -12,7 +12,15 @@ import scipy.sparse as sp
 from helpers import frozen, unit_vectors
 from krein.features import FeatureRecipe, FittedMap, fit_map
 from krein.features.draw import _rounded_up
-from krein.features.feature_recipe import CHECK_ROWS, FIT_ROWS, LAST_ROWS, WEIGHTS, Domain
+from krein.features.feature_recipe import (
+    CHECK_ROWS,
+    FIT_ROWS,
+    LAST_ROWS,
+    PROJECTION_CHECK_ROWS,
+    PROJECTION_ROWS,
+    WEIGHTS,
+    Domain,
+)
 from krein.features.placed_rows import PlacedRows, placed_sample
 from krein.features.region import region_of
 from krein.kernels import NTK, DeltaGaussian, Gaussian, Kernel, Sigmoid
@@ -31,7 +39,9 @@ def generator(seed: int = 0) -> np.random.Generator:
 class TestRecipe:
     def test_defaults(self):
         recipe = FeatureRecipe(NTK())
-        assert recipe == FeatureRecipe(NTK(), 512, "calibrated", Orthogonal(), MeasureRecipe(), "auto", "auto", 4)
+        assert recipe == FeatureRecipe(
+            NTK(), 512, "calibrated", Orthogonal(), MeasureRecipe(), "auto", "auto", "auto", "auto"
+        )
         assert recipe.given_radius is None
         assert FeatureRecipe(NTK(), radius=np.float32(2.0)).given_radius == 2.0
 
@@ -52,12 +62,9 @@ class TestRecipe:
 
     def test_rows_looked_at(self):
         assert FeatureRecipe(NTK()).n_rows == FIT_ROWS + CHECK_ROWS + LAST_ROWS
-        narrow, wide = (FeatureRecipe(NTK(), width, weights="projected") for width in (8, 512))
-        assert narrow.n_rows == 4096 + CHECK_ROWS + LAST_ROWS
-        assert wide.n_rows == 8192 + CHECK_ROWS + LAST_ROWS
-        assert wide.columns_drawn(100_000) == 2048
-        assert wide.columns_drawn(4000) == 1000
-        assert wide.columns_drawn(100) == 512
+        held_out = PROJECTION_CHECK_ROWS + LAST_ROWS
+        for width, rows in ((8, 2048), (512, 4096), (5000, PROJECTION_ROWS)):
+            assert FeatureRecipe(NTK(), width, weights="projected").n_rows == rows + held_out
 
     @pytest.mark.parametrize(
         ("wrong", "error"),
@@ -73,6 +80,9 @@ class TestRecipe:
             ({"normalize": 1}, TypeError),
             ({"normalize": "yes"}, ValueError),
             ({"oversampling": 0}, ValueError),
+            ({"oversampling": "much"}, ValueError),
+            ({"oversampling": 1.5}, TypeError),
+            ({"dictionary": "thesaurus"}, ValueError),
         ],
     )
     def test_is_checked_when_it_is_made(self, wrong, error):
@@ -118,7 +128,7 @@ class TestPlacedRows:
     @pytest.mark.parametrize(("m", "held_out"), [(23, 0), (24, 4), (600, 100), (6000, 256)])
     def test_split(self, m, held_out):
         sample = PlacedRows(generator().standard_normal((m, 2)), SPACE)
-        fit, check, last = sample.split(1000)
+        fit, check, last = sample.split(1000, 256)
         assert sample.holds_out == (held_out > 0)
         assert len(check) == held_out
         assert len(last) == min(m // 6 if held_out else 0, 512)
@@ -128,7 +138,7 @@ class TestPlacedRows:
 
     def test_far_rows_go_where_projections_are_fitted(self):
         X = np.concatenate([ROWS, [[100.0] * DIM, [90.0] * DIM]])
-        fit, check, last = placed_sample(X, 5000, SPACE, generator(), reach=True).split(5000)
+        fit, check, last = placed_sample(X, 5000, SPACE, generator(), reach=True).split(5000, 256)
         assert fit.max() == 100.0
         everything = np.sort(np.concatenate([fit, check, last]), axis=0)
         np.testing.assert_array_equal(everything, np.sort(X, axis=0))

@@ -46,6 +46,7 @@ MODELS = {
     "ridge": lambda: krein.KreinRidge(fourier(DeltaGaussian(0.5, 2.0))).fit(X, Y),
     "ridge on the sphere": lambda: krein.KreinRidge(fourier(NTK()), lam=0.1).fit(X, Y),
     "ridge, projected": lambda: krein.KreinRidge(fourier(weights="projected"), lam=0.1).fit(X, np.c_[Y, -Y]),
+    "map, kernel sections": lambda: fourier(NTK(), weights="projected", dictionary="landmarks").fit(X),
     "ridge, fast transform": lambda: krein.KreinRidge(fourier(Gaussian(0.7), sampler="hadamard"), lam=0.1).fit(X, Y),
     "classifier, scaled": lambda: krein.KreinRidgeClassifier(krein.ScaledFeatures(fourier()), lam=0.1).fit(X, LABELS),
     "classifier, nystroem": lambda: krein.KreinRidgeClassifier(nystroem(), lam=0.1).fit(X, LABELS),

@@ -9,13 +9,15 @@ from typing import Any, final
 import numpy as np
 import scipy.sparse as sp
 
-from krein._core.rows import row_blocks
+from krein._core.arrays import frozen_array
+from krein._core.rows import row_blocks, unit_rows
 from krein.features.head import HeadBasis
 from krein.features.trig import trig_map
 from krein.features.walsh import hadamard_trig_map
+from krein.kernels import Kernel
 from krein.sampling import Frequencies
 
-__all__ = ["Columns", "HeadColumns", "WaveColumns"]
+__all__ = ["Columns", "HeadColumns", "SectionColumns", "WaveColumns"]
 
 _DENSE_ENTRIES = 1 << 19  # of a block of sparse rows made dense for the head, 4 MiB
 
@@ -120,3 +122,48 @@ class WaveColumns(Columns):
             hadamard_trig_map(X, structure.signs, structure.radii.astype(out.dtype), amplitudes, out)
         elif len(self.frequencies):
             trig_map(X, self.frequencies.vectors.astype(out.dtype, copy=False), amplitudes, out)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class SectionColumns(Columns):
+    r"""Sections of the kernel: :math:`k(x, l)` for each landmark l.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    landmarks : ndarray of shape (n_landmarks, dim)
+        Placed rows, at least one.
+    """
+
+    kernel: Kernel
+    landmarks: np.ndarray
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.kernel, Kernel):
+            raise TypeError(f"sections need a kernel of krein.kernels, got {type(self.kernel).__name__}")
+        landmarks = frozen_array(self.landmarks, "landmarks", (None, None))
+        if not landmarks.size:
+            raise ValueError(f"landmarks must be rows, at least one, got an array of shape {landmarks.shape}")
+        if self.kernel.domain == "sphere":
+            unit_rows(landmarks, normalize=False, name="landmarks")
+        object.__setattr__(self, "landmarks", landmarks)
+
+    @property
+    def dim(self) -> int:
+        """Entries of a row."""
+        return int(self.landmarks.shape[1])
+
+    @property
+    def n_columns(self) -> int:
+        return int(self.landmarks.shape[0])
+
+    @property
+    def column_weights(self) -> np.ndarray:
+        return np.ones(self.n_columns)
+
+    def names(self) -> list[str]:
+        return [f"section{j}" for j in range(self.n_columns)]
+
+    def write(self, X: Any, out: np.ndarray) -> None:
+        out[:] = self.kernel.gram(X, self.landmarks)

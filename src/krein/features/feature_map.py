@@ -1,4 +1,4 @@
-"""The feature map: head columns, cosines and sines with signed weights, and optionally a projection onto fewer columns."""
+"""The feature map: head, cosines and sines with signed weights, kernel sections; optionally a projection onto fewer columns."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from krein._core.arrays import frozen_array
 from krein._core.checks import integer
 from krein._core.rows import row_blocks
 from krein._core.threads import share_with
-from krein.features.columns import Columns, HeadColumns, WaveColumns
+from krein.features.columns import Columns, HeadColumns, SectionColumns, WaveColumns
 from krein.features.head import HeadBasis
 from krein.sampling import Frequencies
 
@@ -27,7 +27,8 @@ class FeatureMap:
     r"""A fixed map :math:`\Phi` with signature :math:`\sigma`: :math:`(\Phi(X)\cdot\sigma)\,\Phi(Y)^T` estimates k(X, Y).
 
     Columns are the head's, then the cosines, then the sines, each scaled by the root of its weight's size and signed by
-    its weight; columns of zeros fill up the width. With a projection T they are multiplied by it and the signature is T's own.
+    its weight, then sections of the kernel; columns of zeros fill up the width. With a projection T they are multiplied by it
+    and the signature is T's own.
 
     Parameters
     ----------
@@ -41,6 +42,8 @@ class FeatureMap:
         Columns of zeros at the end: one for an odd width, and all that a kernel which is its own head has no use for.
     projection : ndarray of shape (n_columns, n_outputs) or None
     projected_signature : ndarray of shape (n_outputs,) or None
+    sections : SectionColumns or None
+        Only a projection makes sense of them.
     """
 
     basis: HeadBasis
@@ -50,6 +53,7 @@ class FeatureMap:
     padding: int = 0
     projection: np.ndarray | None = None
     projected_signature: np.ndarray | None = None
+    sections: SectionColumns | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.basis, HeadBasis) or not isinstance(self.frequencies, Frequencies):
@@ -60,6 +64,12 @@ class FeatureMap:
         if self.basis.dim != self.frequencies.dim:
             raise ValueError(
                 f"head and frequencies must be of the same dimension, got {self.basis.dim} and {self.frequencies.dim}"
+            )
+        if self.sections is not None and not isinstance(self.sections, SectionColumns):
+            raise TypeError(f"sections must be SectionColumns or None, got {type(self.sections).__name__}")
+        if self.sections is not None and self.sections.dim != self.basis.dim:
+            raise ValueError(
+                f"landmarks must have as many entries as the head's rows, {self.basis.dim}, got {self.sections.dim}"
             )
         integer(self.padding, "padding", least=0)
         arrays = {
@@ -80,7 +90,8 @@ class FeatureMap:
     @property
     def parts(self) -> tuple[Columns, ...]:
         """The kinds of columns, in the order of the columns."""
-        return HeadColumns(self.basis, self.head_weights), WaveColumns(self.frequencies, self.wave_weights)
+        plain = HeadColumns(self.basis, self.head_weights), WaveColumns(self.frequencies, self.wave_weights)
+        return plain if self.sections is None else (*plain, self.sections)
 
     @property
     def dim(self) -> int:
@@ -118,8 +129,8 @@ class FeatureMap:
 
     @property
     def plain(self) -> bool:
-        """Whether rows are mapped one by one in one pass: no projection, no fast transform."""
-        return self.projection is None and self.frequencies.structure is None
+        """Whether rows are mapped one by one in one pass: no projection, no sections, no fast transform."""
+        return self.projection is None and self.sections is None and self.frequencies.structure is None
 
     def names(self) -> list[str]:
         """Names of the output columns: part, kind and sign, such as ``cos3-``; ``zero0+`` and so on fill up the width.
@@ -163,16 +174,18 @@ class FeatureMap:
         if self.projection is None:
             self._write_columns(X, out)
             return
-        projection = self.projection.astype(out.dtype, copy=False)
-        step = max(1, _BLOCK_BYTES // (self.n_columns * out.itemsize))
+        # sections are nearly dependent, so that sums of them cancel: double precision, whatever the rows have
+        dtype = out.dtype if self.sections is None else np.dtype(np.float64)
+        projection = self.projection.astype(dtype, copy=False)
+        step = max(1, _BLOCK_BYTES // (self.n_columns * dtype.itemsize))
 
         def worker() -> Callable[[slice], None]:
-            buffer = np.empty((min(step, X.shape[0]), self.n_columns), dtype=out.dtype)
+            buffer = np.empty((min(step, X.shape[0]), self.n_columns), dtype=dtype)
 
             def work(rows: slice) -> None:
                 part = buffer[: rows.stop - rows.start]
-                self._write_columns(X[rows], part)
-                np.matmul(part, projection, out=out[rows])
+                self._write_columns(X[rows].astype(dtype, copy=False), part)
+                np.matmul(part, projection, out=out[rows], casting="same_kind")
 
             return work
 

@@ -12,16 +12,20 @@ from krein.kernels import Kernel
 from krein.measures.recipe import MeasureRecipe, as_measure_recipe
 from krein.sampling import Orthogonal, Sampler, as_sampler
 
-__all__ = ["Domain", "FeatureRecipe", "WEIGHTS", "check_kernel"]
+__all__ = ["DICTIONARIES", "Domain", "FeatureRecipe", "WEIGHTS", "check_kernel"]
 
 WEIGHTS = ("calibrated", "unbiased", "projected")
+DICTIONARIES = ("auto", "waves", "landmarks")
 
 # Rows whose pairs fit the weights, choose among fits, and estimate the error: a fraction of a second of least squares, and
 # errors known to some per cent.
 FIT_ROWS, CHECK_ROWS, LAST_ROWS = 2000, 256, 512
 PROJECTION_ROWS = 8192  # at most that fit a projection
-_ROWS_PER_COLUMN = 8  # that a projection would like
-_LEAST_ROWS_PER_COLUMN = 4  # fewer rows than this, and fewer columns are drawn
+PROJECTION_CHECK_ROWS = (
+    1024  # that choose among projections, which may be large on rows that are rare: one in some hundred is seen
+)
+_LEAST_PROJECTION_ROWS = 2048
+_ROWS_PER_COLUMN = 8  # kept: four for each of the sections drawn
 
 
 class Domain(NamedTuple):
@@ -54,7 +58,8 @@ class FeatureRecipe:
     measure : MeasureRecipe, default=MeasureRecipe()
     radius : float or "auto", default="auto"
     normalize : bool or "auto", default="auto"
-    oversampling : int, default=4
+    oversampling : int or "auto", default="auto"
+    dictionary : {"auto", "waves", "landmarks"}, default="auto"
     """
 
     kernel: Kernel
@@ -64,7 +69,8 @@ class FeatureRecipe:
     measure: MeasureRecipe = field(default_factory=MeasureRecipe)
     radius: float | str = "auto"
     normalize: bool | str = "auto"
-    oversampling: int = 4
+    oversampling: int | str = "auto"
+    dictionary: str = "auto"
 
     def __post_init__(self) -> None:
         resolved: dict[str, Any] = {
@@ -72,9 +78,13 @@ class FeatureRecipe:
             "n_components": positive_integer(self.n_components, "n_components"),
             "sampler": as_sampler(self.sampler),
             "measure": as_measure_recipe(self.measure),
-            "oversampling": positive_integer(self.oversampling, "oversampling"),
         }
         one_of(self.weights, "weights", WEIGHTS)
+        one_of(self.dictionary, "dictionary", DICTIONARIES)
+        if isinstance(self.oversampling, str):
+            one_of(self.oversampling, "oversampling", ("auto",), otherwise=" or a positive integer")
+        else:
+            resolved["oversampling"] = positive_integer(self.oversampling, "oversampling")
         if isinstance(self.radius, str):
             one_of(self.radius, "radius", ("auto",), otherwise=" or a positive number")
         else:
@@ -100,26 +110,18 @@ class FeatureRecipe:
         return Domain(on_sphere or self.normalize, self.normalize)
 
     @property
+    def width(self) -> int:
+        """Output columns."""
+        return self.n_components
+
+    @property
     def n_rows(self) -> int:
         """Rows that a fit looks at, if there are so many."""
-        fitting = FIT_ROWS
-        if self.weights == "projected":
-            wanted = _ROWS_PER_COLUMN * self.oversampling * self.n_components
-            fitting = int(np.clip(wanted, PROJECTION_ROWS // 2, PROJECTION_ROWS))
-        return fitting + CHECK_ROWS + LAST_ROWS
-
-    def columns_drawn(self, n_rows: int) -> int:
-        """Columns drawn before a projection: oversampled, but not more than a quarter of the rows that can fit it.
-
-        Parameters
-        ----------
-        n_rows : int
-
-        Returns
-        -------
-        int
-        """
-        return max(min(self.oversampling * self.n_components, n_rows // _LEAST_ROWS_PER_COLUMN), self.n_components)
+        if self.weights != "projected":
+            return FIT_ROWS + CHECK_ROWS + LAST_ROWS
+        wanted = _ROWS_PER_COLUMN * self.width
+        fitting = int(np.clip(wanted, _LEAST_PROJECTION_ROWS, PROJECTION_ROWS))
+        return fitting + PROJECTION_CHECK_ROWS + LAST_ROWS
 
 
 def check_kernel(kernel: Any) -> Kernel:

@@ -59,10 +59,14 @@ def fit_map(recipe: FeatureRecipe, X: Any, rng: np.random.Generator) -> FittedMa
             stacklevel=6,  # the caller of an estimator's fit, which `quiet_blas` wraps
         )
     draw_rng, wide_rng = rng.spawn(2)
-    drawn = draw_map(recipe, sample, region, recipe.n_components, draw_rng)
-    if recipe.weights != "unbiased" and sample.holds_out:
-        drawn, error = refit(recipe, sample, region, drawn, wide_rng)
+    refits = recipe.weights != "unbiased" and sample.holds_out
+    if refits and recipe.weights == "projected" and recipe.dictionary == "landmarks":  # which need no measure
+        drawn, error = refit(recipe, sample, region, None, wide_rng)
+    elif refits:
+        narrow = draw_map(recipe, sample, region, recipe.width, draw_rng)
+        drawn, error = refit(recipe, sample, region, narrow, wide_rng)
     else:
+        drawn = draw_map(recipe, sample, region, recipe.width, draw_rng)
         error = predicted_relative_error(recipe, sample, region, drawn, draw_rng)
     if not math.isfinite(error):
         raise ValueError(

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from krein._core.rows import UNIT_TOLERANCE, row_norms, unit_rows
-from krein.features.feature_recipe import CHECK_ROWS, LAST_ROWS, Domain
+from krein.features.feature_recipe import LAST_ROWS, Domain
 
 __all__ = ["PlacedRows", "name_of", "placed_sample"]
 
@@ -46,21 +46,21 @@ class PlacedRows:
         """Whether there are rows to choose by; without any, unbiased weights stand."""
         return len(self.rows) // 6 >= _LEAST_HELD_OUT
 
-    def split(self, most: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def split(self, fit: int, check: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Rows to fit, to choose and to judge by; none of the last two where there are too few.
 
         Parameters
         ----------
-        most : int
-            Rows to fit by, at most.
+        fit, check : int
+            Rows to fit and to choose by, at most.
 
         Returns
         -------
         fit_rows, check_rows, last_rows : ndarray of shape (some, dim)
         """
         sixth = self.rows.shape[0] // 6 if self.holds_out else 0
-        check, last = min(CHECK_ROWS, sixth), min(LAST_ROWS, sixth)
-        return self.rows[check + last :][:most], self.rows[:check], self.rows[check : check + last]
+        check, last = min(check, sixth), min(LAST_ROWS, sixth)
+        return self.rows[check + last :][:fit], self.rows[:check], self.rows[check : check + last]
 
     def distances(self, radius: float, rng: np.random.Generator) -> np.ndarray:
         """Zero, and quantiles of the distances of random pairs of rows.

@@ -8,17 +8,21 @@ import numpy as np
 
 from krein.features.calibration import GOOD_ENOUGH, calibrate, held_out_gram, relative_error
 from krein.features.choice import first_nearly_best
-from krein.features.draw import Drawn, draw_map
-from krein.features.feature_recipe import FIT_ROWS, PROJECTION_ROWS, FeatureRecipe
+from krein.features.dictionary import COMPOSITIONS, Composition, draw_dictionary
+from krein.features.draw import Drawn
+from krein.features.feature_recipe import CHECK_ROWS, FIT_ROWS, PROJECTION_CHECK_ROWS, PROJECTION_ROWS, FeatureRecipe
 from krein.features.placed_rows import PlacedRows
-from krein.features.projection import project
+from krein.features.projection import decompose
 from krein.features.region import Region
 
-__all__ = ["refit"]
+__all__ = ["project_dictionary", "refit"]
+
+_PILOT_WIDTH = 64  # columns kept by the small fits that choose what a dictionary is made of
+_PILOT_ROWS = 2048
 
 
 def refit(
-    recipe: FeatureRecipe, sample: PlacedRows, region: Region, narrow: Drawn, rng: np.random.Generator
+    recipe: FeatureRecipe, sample: PlacedRows, region: Region, narrow: Drawn | None, rng: np.random.Generator
 ) -> tuple[Drawn, float]:
     """The map with the least error on rows held out, among unbiased, calibrated and projected; and its error on other rows.
 
@@ -30,8 +34,8 @@ def refit(
     sample : PlacedRows
         With rows to hold out.
     region : Region
-    narrow : Drawn
-        With as many columns as the map will have.
+    narrow : Drawn or None
+        With as many columns as the map will have; None where only a projection is wanted.
     rng : numpy.random.Generator
         Draws the columns to project.
 
@@ -41,17 +45,68 @@ def refit(
     error : float
         Relative error on rows held out from every choice.
     """
-    fit_rows, check_rows, last_rows = sample.split(FIT_ROWS)
-    gram, chosen = recipe.kernel.gram, narrow
-    if not narrow.exact:
+    gram, candidates = recipe.kernel.gram, []
+    if narrow is not None and not narrow.exact:
+        fit_rows, check_rows, _ = sample.split(FIT_ROWS, CHECK_ROWS)
         calibrated = calibrate(narrow.feature_map, fit_rows, check_rows, gram)
-        chosen = replace(narrow, feature_map=calibrated.feature_map)
+        narrow = replace(narrow, feature_map=calibrated.feature_map)
+    if narrow is not None:
+        candidates.append(narrow)
+    n_check = PROJECTION_CHECK_ROWS if recipe.weights == "projected" else CHECK_ROWS
+    _, check_rows, last_rows = sample.split(PROJECTION_ROWS, n_check)
     if recipe.weights == "projected":
-        error = relative_error(chosen.feature_map, check_rows, held_out_gram(check_rows, gram))
-        if error > GOOD_ENOUGH:
-            wide = draw_map(recipe, sample, region, recipe.columns_drawn(sample.rows.shape[0]), rng)
-            fit_rows, _, _ = sample.split(PROJECTION_ROWS)
-            projected = project(wide.feature_map, recipe.n_components, fit_rows, check_rows, gram)
-            if first_nearly_best([error, projected.error]) == 1:
-                chosen = Drawn(wide.measure, projected.feature_map)
+        exact = held_out_gram(check_rows, gram)
+        errors = [relative_error(one.feature_map, check_rows, exact) for one in candidates]
+        if not errors or errors[0] > GOOD_ENOUGH:
+            projected, error = project_dictionary(recipe, sample, region, rng)
+            candidates, errors = [*candidates, projected], [*errors, error]
+        candidates = [candidates[first_nearly_best(errors)]]
+    (chosen,) = candidates
     return chosen, relative_error(chosen.feature_map, last_rows, held_out_gram(last_rows, gram))
+
+
+def project_dictionary(
+    recipe: FeatureRecipe, sample: PlacedRows, region: Region, rng: np.random.Generator
+) -> tuple[Drawn, float]:
+    """The best map that a dictionary of the recipe's kind has, and its error on the rows that chose it.
+
+    Where the recipe leaves the kind open, small fits of all kinds choose it.
+
+    Parameters
+    ----------
+    recipe : FeatureRecipe
+    sample : PlacedRows
+        With rows to hold out.
+    region : Region
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    drawn : Drawn
+    error : float
+    """
+    pilot_rng, wide_rng = rng.spawn(2)
+    fit_rows, check_rows, _ = sample.split(PROJECTION_ROWS, PROJECTION_CHECK_ROWS)
+    composition = _composition(recipe, sample, region, fit_rows[:_PILOT_ROWS], check_rows, pilot_rng)
+    wide = draw_dictionary(recipe, composition, recipe.width, sample, region, fit_rows, wide_rng)
+    (found,) = decompose([wide.feature_map], fit_rows, check_rows, recipe.kernel.gram)
+    (error,) = found.errors([recipe.width])
+    return replace(wide, feature_map=found.feature_map(recipe.width)), error
+
+
+def _composition(
+    recipe: FeatureRecipe,
+    sample: PlacedRows,
+    region: Region,
+    fit_rows: np.ndarray,
+    check_rows: np.ndarray,
+    rng: np.random.Generator,
+) -> Composition:
+    """What the dictionary is made of: what was asked for, or what does best on held-out rows at a small width."""
+    if recipe.dictionary != "auto":
+        return COMPOSITIONS[recipe.dictionary]
+    width = min(recipe.width, _PILOT_WIDTH)
+    kinds = list(COMPOSITIONS.values())
+    wides = [draw_dictionary(recipe, kind, width, sample, region, fit_rows, rng).feature_map for kind in kinds]
+    found = decompose(wides, fit_rows, check_rows, recipe.kernel.gram)
+    return kinds[first_nearly_best([one.errors([width])[0] for one in found])]

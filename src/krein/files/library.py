@@ -6,6 +6,7 @@ A tag is part of the file format: it never changes, whatever becomes of the clas
 from __future__ import annotations
 
 from krein.features import FeatureMap, FittedMap, HeadBasis
+from krein.features.columns import SectionColumns
 from krein.features.region import Region
 from krein.files.registry import register
 from krein.kernels import (
@@ -77,6 +78,7 @@ TAGS: dict[str, type] = {
     "fast-frequencies": Structure,
     "region": Region,
     "head-basis": HeadBasis,
+    "kernel-sections": SectionColumns,
     "feature-map": FeatureMap,
     "fitted-map": FittedMap,
     "measure-recipe": MeasureRecipe,

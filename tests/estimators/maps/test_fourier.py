@@ -528,7 +528,11 @@ class TestBadInput:
             ({"radius": -1.0, "measure": MeasureRecipe("closed_form")}, "radius must be positive"),
             ({"normalize": 1}, "normalize must be True or False, got 1"),
             ({"oversampling": 0}, "oversampling must be at least 1"),
-            ({"oversampling": "x", "weights": "projected"}, "oversampling must be an integer"),
+            (
+                {"oversampling": "x", "weights": "projected"},
+                "oversampling must be 'auto' or a positive integer, got 'x'",
+            ),
+            ({"dictionary": "words"}, "dictionary must be one of 'auto', 'waves', 'landmarks', got 'words'"),
             ({"oversampling": 1.5, "weights": "projected"}, "oversampling must be an integer"),
             (
                 {"sampler": "rejection", "measure": MeasureRecipe("least_mass", tol=0.1)},

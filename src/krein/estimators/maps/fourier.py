@@ -39,8 +39,8 @@ class SignedFourierFeatures(SignedFeatureMap):
     weights : {"calibrated", "unbiased", "projected"}, default="calibrated"
         ``"calibrated"``: signed weights fitted by least squares on pairs of training rows, never worse than the unbiased ones on
         pairs held out. ``"unbiased"``: the weights of the measure, independent of the data. ``"projected"``: the best signed
-        combinations of ``oversampling * n_components`` columns on a sample of training rows; the most accurate per output
-        column, at a higher price per row.
+        combinations of a dictionary of more columns on a sample of training rows; the most accurate per output column, at a
+        higher price per row.
     sampler : str or Sampler, default="orthogonal"
         ``"monte_carlo"``, ``"rejection"``, ``"importance"``, ``"orthogonal"``, ``"hadamard"``, ``"quasi_monte_carlo"``,
         ``"leverage"``, or an instance from :mod:`krein.sampling`, such as ``Orthogonal(allocation="neyman")``.
@@ -51,8 +51,13 @@ class SignedFourierFeatures(SignedFeatureMap):
         diameter of the training rows.
     normalize : bool or "auto", default="auto"
         Bring rows to unit length first. ``"auto"`` does so for kernels on the sphere that say so.
-    oversampling : int, default=4
-        Columns drawn per column kept by ``weights="projected"``.
+    dictionary : {"auto", "waves", "landmarks"}, default="auto"
+        What ``weights="projected"`` combines: cosines, sines and a head; sections of the kernel :math:`k(\cdot, l)` at landmarks
+        l, centers of clusters of training rows, and a constant and linear columns; or what does best on rows held out, a
+        mixture of both included. Sections have the fast decay of a smooth kernel's spectrum, and fit in less time.
+    oversampling : int or "auto", default="auto"
+        Columns of the dictionary per column kept by ``weights="projected"``. ``"auto"`` is 4 waves, or 2 where there are
+        sections.
     random_state : int, RandomState instance or None, default=None
 
     Attributes
@@ -68,6 +73,7 @@ class SignedFourierFeatures(SignedFeatureMap):
     map_ : FittedMap
         What `fit` learned; the next three are parts of it.
     measure_ : SignedMeasure
+        What the frequencies were drawn from; zero where there are none.
     feature_map_ : FeatureMap
     region_ : Region
         Where the rows were found to live; rows outside cause a warning in `transform`.
@@ -79,7 +85,8 @@ class SignedFourierFeatures(SignedFeatureMap):
     -----
     `fit` looks at no more than about ten thousand rows, drawn at random (it reads all rows once, to check that they are finite).
     Choices by held-out error keep the plainer candidate unless another is better by half a per cent. `transform` costs
-    O(n d n_components), needs the output and at most 64 MiB, and may be called from several threads.
+    O(n d n_components), with a dictionary of S columns O(n S (d + n_components)); it needs the output and at most 64 MiB, and
+    may be called from several threads.
 
     References
     ----------
@@ -118,7 +125,8 @@ class SignedFourierFeatures(SignedFeatureMap):
         measure: str | MeasureRecipe = "auto",
         radius: float | str = "auto",
         normalize: bool | str = "auto",
-        oversampling: int = 4,
+        dictionary: str = "auto",
+        oversampling: int | str = "auto",
         random_state: Any = None,
     ) -> None:
         self.kernel = kernel
@@ -128,6 +136,7 @@ class SignedFourierFeatures(SignedFeatureMap):
         self.measure = measure
         self.radius = radius
         self.normalize = normalize
+        self.dictionary = dictionary
         self.oversampling = oversampling
         self.random_state = random_state
 
@@ -140,6 +149,7 @@ class SignedFourierFeatures(SignedFeatureMap):
             measure=as_measure_recipe(self.measure),
             radius=self.radius,
             normalize=self.normalize,
+            dictionary=self.dictionary,
             oversampling=self.oversampling,
         )
         self.kernel_ = recipe.kernel
@@ -191,6 +201,9 @@ class SignedFourierFeatures(SignedFeatureMap):
         if not isinstance(learned.get("map_"), FittedMap) or not isinstance(learned.get("kernel_"), Kernel):
             raise ValueError("a fitted SignedFourierFeatures needs its map_, a FittedMap, and its kernel_")
         super()._check_loaded()
+        sections = self.map_.feature_map.sections
+        if sections is not None and sections.kernel != self.kernel_:
+            raise ValueError(f"the map has sections of {sections.kernel!r}, the model is of {self.kernel_!r}")
         if self.map_.feature_map.dim != learned.get("n_features_in_"):
             raise ValueError(
                 f"the map takes rows of {self.map_.feature_map.dim} columns, the model {learned.get('n_features_in_')}"

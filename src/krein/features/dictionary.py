@@ -1,0 +1,129 @@
+"""Dictionaries: the columns that ``weights="projected"`` combines, made of a head, waves and sections of the kernel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import final
+
+import numpy as np
+
+from krein._core.clusters import cluster_centers
+from krein._core.rows import row_norms
+from krein.features.columns import SectionColumns
+from krein.features.draw import Drawn, draw_map
+from krein.features.feature_map import FeatureMap
+from krein.features.feature_recipe import FeatureRecipe
+from krein.features.head import HeadBasis, head_basis
+from krein.features.placed_rows import PlacedRows
+from krein.features.region import Region
+from krein.measures import Head, SignedMeasure
+from krein.measures.head import head_columns
+from krein.sampling import Frequencies
+
+__all__ = ["COMPOSITIONS", "Composition", "draw_dictionary", "landmark_rows"]
+
+_PASSES = 3  # of Lloyd's algorithm: from there on the error changes by a per cent or so
+_LEAST_ROWS_PER_COLUMN = 4  # fewer rows than this, and fewer columns are drawn; but as many as are kept, where possible
+_SHORTEST = 1e-6  # of a mean of unit vectors, below which it has no direction to speak of
+
+
+@final
+@dataclass(frozen=True)
+class Composition:
+    """What a dictionary is made of.
+
+    Parameters
+    ----------
+    share : float
+        Of its columns that are sections; the others are waves, a head among them. Sections alone have a head beside them.
+    columns : int
+        For each column that is kept.
+    """
+
+    share: float
+    columns: int
+
+
+# The plainest first: a wave costs less than a section. Fewer sections will do, as their spectrum falls with the kernel's.
+COMPOSITIONS = {"waves": Composition(0.0, 4), "landmarks": Composition(1.0, 2), "both": Composition(0.5, 2)}
+
+
+def draw_dictionary(
+    recipe: FeatureRecipe,
+    composition: Composition,
+    width: int,
+    sample: PlacedRows,
+    region: Region,
+    fit_rows: np.ndarray,
+    rng: np.random.Generator,
+) -> Drawn:
+    """The columns of a dictionary that is to be compressed to some width.
+
+    Parameters
+    ----------
+    recipe : FeatureRecipe
+    composition : Composition
+    width : int
+        Columns to be kept.
+    sample : PlacedRows
+    region : Region
+    fit_rows : ndarray of shape (m, dim)
+        Placed rows that the landmarks stand for.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    Drawn
+        The measure is that of the waves, zero if there are none.
+    """
+    wave_rng, landmark_rng = rng.spawn(2)
+    per_column = composition.columns if recipe.oversampling == "auto" else int(recipe.oversampling)
+    total = max(min(per_column * width, len(fit_rows) // _LEAST_ROWS_PER_COLUMN), width)
+    n_sections = min(round(composition.share * total), len(fit_rows))
+    sections = None
+    if n_sections:
+        landmarks = landmark_rows(fit_rows, n_sections, landmark_rng, sphere=region.sphere)
+        sections = SectionColumns(recipe.kernel, landmarks)
+    if composition.share == 1.0:
+        basis = _plain_head(recipe, width, sample.dim, region, float(np.abs(recipe.kernel.radial(0.0))) or 1.0)
+        nothing = Frequencies(np.empty((0, sample.dim)), np.empty(0))
+        drawn = Drawn(SignedMeasure(sample.dim), FeatureMap(basis, nothing, basis.weights, np.empty(0)))
+    else:
+        drawn = draw_map(recipe, sample, region, total - n_sections, wave_rng)
+    return replace(drawn, feature_map=replace(drawn.feature_map, padding=0, sections=sections), exact=False)
+
+
+def landmark_rows(rows: np.ndarray, count: int, rng: np.random.Generator, *, sphere: bool) -> np.ndarray:
+    """Points that stand for some rows: centers of clusters, of unit length on the sphere.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (m, dim)
+        Placed.
+    count : int
+        At most m.
+    rng : numpy.random.Generator
+    sphere : bool
+
+    Returns
+    -------
+    ndarray of shape (count, dim)
+    """
+    centers = cluster_centers(rows, count, rng, passes=_PASSES)
+    if not sphere:
+        return centers
+    lengths = row_norms(centers)
+    astray = lengths < _SHORTEST  # the mean of opposite rows: any of the rows will do
+    centers[astray], lengths[astray] = rows[0], row_norms(rows[:1])
+    return np.asarray(centers / lengths[:, None])
+
+
+def _plain_head(recipe: FeatureRecipe, width: int, dim: int, region: Region, level: float) -> HeadBasis:
+    """A constant and linear columns (off the sphere a quadratic one too) as large as the kernel, where there is room for them."""
+    asked = recipe.measure.head_degree
+    degree = min(asked, 1) if isinstance(asked, int) else 1
+    while degree >= 0 and head_columns(degree, dim, sphere=region.sphere) > width:
+        degree -= 1
+    # with these the constant, linear and quadratic columns are all of the size of the kernel
+    head = Head((level, -0.25 * level / region.scale)[: degree + 1])
+    return head_basis(head, dim, sphere=region.sphere, center=region.center, scale=region.scale)

@@ -44,7 +44,7 @@ def test_version(capsys):
 def test_help_lists_every_command(capsys):
     assert run("--help") == 0
     text = capsys.readouterr().out
-    for name in ("diagnose", "plot", "approximate", "train", "predict", "reproduce", "demo"):
+    for name in ("diagnose", "plot", "approximate", "train", "predict", "compare", "reproduce", "demo"):
         assert name in text
 
 

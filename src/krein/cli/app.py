@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import krein
 from krein.cli.approximate import add_approximate
 from krein.cli.command import debugging
+from krein.cli.compare import add_compare
 from krein.cli.diagnose import add_diagnose
 from krein.cli.output import console, drop_output, fail, message_of
 from krein.cli.plot import add_plot
@@ -27,6 +28,7 @@ COMMANDS: tuple[Callable[["typer.Typer"], None], ...] = (  # in the order of --h
     add_approximate,
     add_train,
     add_predict,
+    add_compare,
     add_reproduce,
     add_demo,
 )

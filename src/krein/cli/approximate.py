@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from krein._core.checks import one_of, positive_integer
 from krein.cli.command import command
 from krein.cli.output import console, print_json, report_card
+from krein.cli.sampling import fair_sample
 from krein.kernels import parse_kernel
 
 if TYPE_CHECKING:
@@ -98,8 +99,6 @@ def sample_rows(path: Path, target: str | None, scaling: str, rows: int, seed: i
     X, X_new : ndarray of shape (n_rows, n_features)
         At most 20,000 rows to fit on, and the rows to test on.
     """
-    import numpy as np
-
     from krein.datasets import MinMax
     from krein.files.tables import TableChunks, open_table
 
@@ -108,14 +107,8 @@ def sample_rows(path: Path, target: str | None, scaling: str, rows: int, seed: i
     table = open_table(path)
     if target is not None:
         table.check_columns([target])
-    rng = np.random.default_rng(seed)
-    limit, kept, keys = _MOST_ROWS + rows, None, np.empty(0)
-    for (X,) in TableChunks(table, [name for name in table.columns if name != target]):
-        kept = X if kept is None else np.concatenate([kept, X])
-        keys = np.concatenate([keys, rng.random(X.shape[0])])
-        best = np.argsort(keys, kind="stable")[:limit]  # those with the smallest of independent keys: a fair sample
-        kept, keys = kept[best], keys[best]
-    assert kept is not None  # an empty table is refused above
+    chunks = TableChunks(table, [name for name in table.columns if name != target])
+    (kept,) = fair_sample(chunks, _MOST_ROWS + rows, seed)
     if kept.shape[0] < 4:
         raise ValueError(f"{path} has {kept.shape[0]} rows; at least 4 are needed, to fit on some and test on others")
     test = min(rows, kept.shape[0] // 2)

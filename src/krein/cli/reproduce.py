@@ -1,17 +1,16 @@
 """``krein reproduce`` and ``krein demo``: the paper's experiments under a progress bar, and what they showed."""
 
 # No `from __future__ import annotations`: typer reads the options from annotations made inside functions.
-import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import krein
 from krein._core.checks import integer
 from krein._core.threads import n_threads
 from krein.cli.command import command
 from krein.cli.output import console
+from krein.cli.progress import counted_progress
 
 if TYPE_CHECKING:
     import typer
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ["add_reproduce", "add_demo", "reproduce_figures"]
 
-_LINES = 10  # of progress, where there is no terminal for a bar
 _OUT = Path("results")  # where results go unless said otherwise
 _COLORS = {"confirmed": "green", "not confirmed": "red", "not testable": "yellow"}  # of verdicts
 
@@ -109,10 +107,12 @@ def reproduce_figures(
     def on_progress(progress: "Progress") -> None:
         nonlocal started
         started = True
-        show(progress)
+        run = progress.run
+        title = "starting" if run is None else f"{run.experiment} {run.dataset} {run.method}"
+        show(progress.done, progress.total, title, reused=progress.reused)
 
     try:
-        with _progress_shown() as show:
+        with counted_progress("runs", "reading data") as show:
             found = experiments.reproduce(names, plan, out, jobs=processes, on_progress=on_progress)
     except KeyboardInterrupt:
         _say_how_to_continue(names, plan, out)
@@ -144,56 +144,6 @@ def _say_what_comes(names: Sequence[str], plan: "Plan", out: Path, processes: in
     alone = f"; timed runs ({timed}) one at a time" if timed else ""
     screen.print(f"{how}{alone}. Ctrl-C keeps what is finished.", markup=False, soft_wrap=True)
     screen.print(f"The report will be {out / 'index.html'}", markup=False, soft_wrap=True)
-
-
-@contextmanager
-def _progress_shown() -> Iterator[Callable[["Progress"], None]]:
-    """A bar with the time left on a terminal, some lines elsewhere."""
-    screen = console(stderr=True)
-    if not screen.is_terminal:
-        yield _progress_lines(screen)
-        return
-    from rich import progress as rich_progress
-
-    bar = rich_progress.Progress(
-        rich_progress.TextColumn("{task.description:<26.26}"),
-        rich_progress.BarColumn(bar_width=None),
-        rich_progress.MofNCompleteColumn(),
-        rich_progress.TimeElapsedColumn(),
-        rich_progress.TimeRemainingColumn(),
-        console=screen,
-        transient=True,
-        speed_estimate_period=600.0,
-    )
-    with bar:
-        task = bar.add_task("reading data", total=None)
-
-        def show(progress: "Progress") -> None:
-            run = progress.run
-            title = "starting" if run is None else f"{run.experiment} {run.dataset} {run.method}"
-            bar.update(task, completed=progress.done, total=progress.total, description=title)
-
-        yield show
-
-
-def _progress_lines(screen: Any) -> Callable[["Progress"], None]:
-    """A line for each tenth of the work, with the time that the rest will take if it is like what was done."""
-    start = time.monotonic()
-    told = 0
-
-    def show(progress: "Progress") -> None:
-        nonlocal told
-        share = _LINES * progress.done // max(progress.total, 1)
-        now_done = progress.done - progress.reused
-        if share <= told or not now_done:
-            return
-        told = share
-        spent = time.monotonic() - start
-        left = spent / now_done * (progress.total - progress.done)
-        text = f"{progress.done:,} of {progress.total:,} runs, {spent:.0f} s, about {left:.0f} s left"
-        screen.print(text, markup=False, soft_wrap=True)
-
-    return show
 
 
 def _say_how_to_continue(names: Sequence[str], plan: "Plan", out: Path) -> None:

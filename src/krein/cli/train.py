@@ -5,7 +5,7 @@ import os
 import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from krein._core.errors import ModelFileError
 from krein.cli.command import command
 from krein.cli.files import check_out
 from krein.cli.output import console, progress_bar, report_card
+from krein.cli.targets import task_of
 from krein.files.tables import TableChunks, open_table
 
 if TYPE_CHECKING:
@@ -21,14 +22,12 @@ if TYPE_CHECKING:
 
 __all__ = ["TrainReport", "add_train", "train"]
 
-_TASKS = ("auto", "classification", "regression")
 _SCALINGS = ("minmax", "standard", "none")
 # What KreinRidge and KreinRidgeClassifier choose λ by when nothing else is asked of them.
 _CRITERIA = {
     "classification": "leave-one-out share of wrong classes, plus a hundredth of the relative squared error",
     "regression": "leave-one-out mean squared error",
 }
-_MANY_LABELS = 100  # distinct whole numbers in the first chunk from which on they are taken for quantities
 
 
 def add_train(app: "typer.Typer") -> None:
@@ -174,7 +173,7 @@ def train(
     table = open_table(data)
     table.check_columns([target])
     columns = [name for name in table.columns if name != target]
-    kind, found = _task_of(TableChunks(table, columns, target, kind="label", chunk_rows=chunk_rows), task)
+    kind, found = task_of(TableChunks(table, columns, target, kind="label", chunk_rows=chunk_rows), task)
     features: Any = SignedFourierFeatures(kernel=parse_kernel(kernel), n_components=n_components, random_state=seed)
     if scaling != "none":
         features = ScaledFeatures(features, scaling=scaling)
@@ -203,28 +202,3 @@ def _score_chosen(model: Any) -> float:
     candidates = np.asarray(model.lams_).reshape(len(model.scores_), -1)
     chosen = (candidates == np.ravel(model.lam_)).all(axis=1)
     return float(model.scores_[np.flatnonzero(chosen)[0]])
-
-
-def _task_of(chunks: TableChunks, task: str) -> tuple[Literal["label", "number"], str]:
-    """What the target column is read as, and the task."""
-    one_of(task, "task", _TASKS)
-    if task == "classification":
-        return "label", task
-    if task == "regression":
-        return "number", task
-    _, labels = next(iter(chunks))
-    text = labels.dtype.kind in "US"
-    if text and all(_is_number(label) for label in np.unique(labels)):
-        return "number", "regression"
-    whole = labels.dtype.kind in "biu" or (labels.dtype.kind == "f" and bool((labels == np.floor(labels)).all()))
-    if (text or whole) and (text or np.unique(labels).size <= _MANY_LABELS):
-        return "label", "classification"
-    return "number", "regression"
-
-
-def _is_number(label: str) -> bool:
-    try:
-        float(label)
-    except ValueError:
-        return False
-    return True

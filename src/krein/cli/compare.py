@@ -1,0 +1,193 @@
+"""``krein compare``: models side by side on a table, by cross-validation."""
+
+# No `from __future__ import annotations`: typer reads the options from annotations made inside functions.
+import shlex
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+
+from krein._core.checks import integer, positive_integer
+from krein.cli.command import command
+from krein.cli.output import console, print_json
+from krein.cli.progress import counted_progress
+from krein.cli.sampling import fair_sample
+from krein.cli.targets import Task, task_of
+from krein.files.tables import TableChunks, open_table
+
+if TYPE_CHECKING:
+    import typer
+
+    from krein.experiments.side_by_side import FoldScore, KeptComparison, ModelComparison
+
+__all__ = ["add_compare", "compare_table"]
+
+_PAGE = "index.html"
+
+
+def add_compare(app: "typer.Typer") -> None:
+    """``krein compare``.
+
+    Parameters
+    ----------
+    app : typer.Typer
+    """
+    import typer
+
+    @command(app, "compare")
+    def compare(
+        data: Annotated[Path, typer.Argument(help="Table: .csv, .npz or .parquet.")],
+        target: Annotated[str, typer.Option(help="Column to predict; all others must hold numbers.")],
+        out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the page and finished scores.")] = Path(
+            "comparison"
+        ),
+        methods: Annotated[
+            list[str] | None,
+            typer.Option(
+                "--method",
+                "-m",
+                help="krein-ridge, krein-svc, svc, svc-tuned, boosting, ...; again for more; default: all.",
+            ),
+        ] = None,
+        task: Annotated[str, typer.Option(help="auto, classification or regression.")] = "auto",
+        folds: Annotated[int, typer.Option(help="Of the cross-validation.")] = 5,
+        rows: Annotated[int, typer.Option(help="At most so many, drawn at random; 0 for all.")] = 5000,
+        seed: Annotated[int, typer.Option(help="Of rows, folds and models.")] = 0,
+        as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    ) -> None:
+        """Train krein's learners and others on the same folds; a table, and a page of accuracy and time."""
+        asked = _Asked(data, target, out, tuple(methods or ()), task, folds, rows, seed)
+        found = compare_table(asked)
+        if as_json:
+            print_json(_records(found))
+        else:
+            _show(found)
+            console().print(f"page: {out / _PAGE}", markup=False, soft_wrap=True)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What the command line says."""
+
+    data: Path
+    target: str
+    out: Path
+    methods: tuple[str, ...] = ()
+    task: str = "auto"
+    folds: int = 5
+    rows: int = 5000
+    seed: int = 0
+
+    @property
+    def line(self) -> str:
+        """The command, but for options that are as by default."""
+        words = ["krein", "compare", str(self.data), "--target", self.target, "--out", str(self.out)]
+        words += [word for name in self.methods for word in ("--method", name)]
+        for name in ("task", "folds", "rows", "seed"):
+            if getattr(self, name) != getattr(type(self), name):
+                words += [f"--{name}", str(getattr(self, name))]
+        return shlex.join(words)
+
+
+def compare_table(asked: _Asked) -> "ModelComparison":
+    """Compare models on a table under a progress bar, and write the page; what is finished is kept if interrupted.
+
+    Parameters
+    ----------
+    asked : _Asked
+
+    Returns
+    -------
+    ModelComparison
+    """
+    from krein.experiments.side_by_side import KeptComparison, choose_contenders, table_contenders
+
+    integer(asked.rows, "rows", least=0)
+    positive_integer(asked.folds, "folds")
+    X, y, task = _rows(asked)
+    per_fit = len(y) - -(-len(y) // asked.folds)
+    contenders = choose_contenders(table_contenders(task, per_fit, X.shape[1], seed=asked.seed), asked.methods)
+    kept = KeptComparison(X, y, contenders, asked.out, task=task, folds=asked.folds, seed=asked.seed)
+    classes = f", {np.unique(y).size} classes" if task == "classification" else ""
+    facts = [f"{len(y):,} rows of {X.shape[1]:,} columns{classes}; {asked.folds} folds, each held out once."]
+    heading = f"{asked.data.name}: models side by side"
+    try:
+        found = _run(kept, {one.name: one.label for one in contenders}, asked.folds * len(contenders))
+    except KeyboardInterrupt:
+        partial = kept.result
+        partial.write_page(asked.out / _PAGE, heading, facts, asked.line)
+        _show(partial)
+        text = f"{partial.progress()} They are kept in {asked.out}; the same command continues from there."
+        console(stderr=True).print(text, markup=False, soft_wrap=True)
+        raise
+    found.write_page(asked.out / _PAGE, heading, facts, asked.line)
+    return found
+
+
+def _rows(asked: _Asked) -> tuple[np.ndarray, np.ndarray, Task]:
+    """The rows to compare on, without classes that are too rare for the folds."""
+    table = open_table(asked.data)
+    table.check_columns([asked.target])
+    columns = [name for name in table.columns if name != asked.target]
+    kind, task = task_of(TableChunks(table, columns, asked.target, kind="label"), asked.task)
+    chunks = TableChunks(table, columns, asked.target, kind=kind)
+    X, y = fair_sample(chunks, asked.rows or np.iinfo(np.int64).max, asked.seed)
+    if not np.isfinite(X).all():
+        raise ValueError(f"{asked.data} has cells that are not finite; fill them or leave their rows out")
+    if task == "classification":
+        classes, counts = np.unique(y, return_counts=True)
+        rare = classes[counts < asked.folds]
+        if 0 < rare.size < classes.size:
+            names = ", ".join(map(str, rare[:5])) + (", …" if rare.size > 5 else "")
+            warnings.warn(f"classes with fewer than {asked.folds} rows are left out: {names}", stacklevel=2)
+            X, y = X[~np.isin(y, rare)], y[~np.isin(y, rare)]
+    return X, y, task
+
+
+def _run(kept: "KeptComparison", labels: dict[str, str], total: int) -> "ModelComparison":
+    done = before = len(kept.result.scores)
+    with counted_progress("fits") as show:
+        show(done, total, "starting", reused=before)
+
+        def on_score(score: "FoldScore") -> None:
+            nonlocal done
+            done += 1
+            show(done, total, f"{labels[score.contender]}, fold {score.fold + 1}", reused=before)
+
+        return kept.run(on_score)
+
+
+def _show(found: "ModelComparison") -> None:
+    from rich import box
+    from rich.markup import escape
+    from rich.table import Table as Grid
+
+    table = found.table()
+    ours = {one.contender.label for one in found.summaries() if one.contender.ours}
+    grid = Grid(box=box.SIMPLE_HEAD, pad_edge=False, title=escape(table.caption), title_justify="left")
+    for place, heading in enumerate(table.header):
+        grid.add_column(heading, overflow="fold", no_wrap=place == 0)
+    for i, row in enumerate(table.rows):
+        cells = [f"[green]{escape(text)}[/]" if (i, j) in table.best else escape(text) for j, text in enumerate(row)]
+        grid.add_row(*cells, style="bold" if row[0] in ours else "")
+    console().print(grid)
+
+
+def _records(found: "ModelComparison") -> list[dict[str, Any]]:
+    """As JSON has it: no NaN."""
+    return [
+        {
+            "model": one.contender.name,
+            "label": one.contender.label,
+            found.measure.replace("²", "2"): one.mean if one.folds else None,
+            "deviation": one.deviation if one.folds else None,
+            "seconds_fit": one.fit_seconds if one.folds else None,
+            "seconds_predict": one.predict_seconds if one.folds else None,
+            "folds": one.folds,
+            "chosen": one.chosen,
+            "failure": one.failure or None,
+        }
+        for one in found.summaries()
+    ]

@@ -82,6 +82,19 @@ def test_diagnose_json_of_all_kernels(capsys):
     assert len(json.loads(capsys.readouterr().out)) == len(NAMED_KERNELS)
 
 
+def test_diagnose_a_matrix(capsys, tmp_path):
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    np.savez(tmp_path / "K.npz", K=np.tanh(X @ X.T - 1.0), y=X[:, 0] > 0)
+    file = str(tmp_path / "K.npz")
+    assert run("diagnose", file, "--labels", file, "--plot", str(tmp_path / "k.svg")) == 0
+    assert "signal" in capsys.readouterr().out
+    assert (tmp_path / "k.svg").exists()
+    assert run("diagnose", file, "--json") == 0
+    assert json.loads(capsys.readouterr().out)["verdict"] == "signal"
+    assert run("diagnose", "ntk", "--dim", "3", "--distance") == 2
+    assert run("diagnose", str(tmp_path / "none.npz")) == 2
+
+
 def test_diagnose_reads_sums(capsys):
     assert run("diagnose", "2*gaussian(1) - laplacian(0.5)", "--dim", "4", "--json") == 0
     record = json.loads(capsys.readouterr().out)

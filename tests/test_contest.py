@@ -1,5 +1,6 @@
 """Sets and protocols of the comparisons of learners, on tables made here."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,14 @@ def keel(monkeypatch):
     from contest import keel
 
     return keel
+
+
+@pytest.fixture
+def results(monkeypatch):
+    monkeypatch.syspath_prepend(FOLDER)
+    from contest import results
+
+    return results
 
 
 @pytest.fixture
@@ -73,3 +82,94 @@ def test_larger_sets(protocol):
     split = protocol.larger_split(X, y)
     assert (len(split.X), len(split.X_new)) == (4060, 1740)
     assert set(np.concatenate([split.X, split.X_new])[:, 0]) == set(np.random.default_rng(0).permutation(8000)[:5800])
+
+
+def test_a_regression_table_becomes_numbers(monkeypatch):
+    monkeypatch.syspath_prepend(FOLDER)
+    from contest.regression_tables import RegressionTable, read_quantities
+
+    named = RegressionTable("t", "p", "f", "price", ("id",))
+    X, y = read_quantities('id,kind,price,size\n1,"b, c",2.5,3\n2,a,,4\n3,a,NA,4\n4,a,7,5\n', named)
+    np.testing.assert_array_equal(X, [[0, 1, 3], [1, 0, 5]])
+    np.testing.assert_array_equal(y, [2.5, 7])
+    X, y = read_quantities("1,car,2\n3,bus,4\n", RegressionTable("t", "p", "f", -1, (1,)))
+    np.testing.assert_array_equal(X, [[1], [3]])
+    np.testing.assert_array_equal(y, [2, 4])
+
+
+def score(method, fold, value, seconds=1.0, **more):
+    from krein.experiments.side_by_side import FoldScore
+
+    return FoldScore(method, fold, value, seconds, 0.1, **more)
+
+
+def test_means_wins_times_and_kernels(results):
+    sets = [
+        results.SetScores(
+            "a",
+            30,
+            2,
+            (
+                score("krein-ridge", 0, 0.9, kernel="Laplacian"),
+                score("krein-ridge", 1, 0.7, 3.0, kernel="DeltaGaussian", indefinite=True),
+                score("svc-tuned", 0, 0.8, 2.0),
+                score("svc-tuned", 1, 0.8, 2.0),
+            ),
+        ),
+        results.SetScores("b", 30, 2, (score("krein-ridge", 0, 0.6, kernel="Laplacian"), score("svc-tuned", 0, 0.5))),
+    ]
+    assert results.tally(sets, "krein-ridge", "svc-tuned") == (1, 1, 0)
+    kernels, indefinite = results.chosen_kernels(sets, "krein-ridge")
+    assert kernels == {"Laplacian": 2, "DeltaGaussian": 1}
+    assert indefinite == 1
+    labels = {"krein-ridge": "ours", "svc-tuned": "SVC tuned"}
+    summary = results.summary_table(sets, labels, "krein-ridge")
+    assert summary[1] == ("ours", "70.00", "", "5", "1")
+    assert summary[2] == ("SVC tuned", "65.00", "1 / 1 / 0", "5", "1")
+    table = results.per_set_table(sets, labels)
+    assert table[1:] == [("a", "30", "2", "80.0*", "80.0*"), ("b", "30", "2", "60.0*", "50.0")]
+    assert results.csv_text([("a", "b,c")]) == 'a,"b,c"\n'
+
+
+def test_the_comparison_runs(tmp_path, monkeypatch, capsys):
+    """On two tiny sets, one of which is held back and so appears in means only."""
+    monkeypatch.syspath_prepend(FOLDER)
+    rng = np.random.default_rng(0)
+    for name in ("wine", "secret"):
+        X = rng.standard_normal((30, 2))
+        lines = [f"{a},{b},{'yes' if a > 0 else 'no'}" for a, b in X]
+        (tmp_path / f"{name}.dat").write_text("\n".join(lines))
+    monkeypatch.setenv("KREIN_KEEL", str(tmp_path))
+    import bench_learning
+
+    for name in suite_threads():
+        monkeypatch.setenv(name, "1")
+    out, tables = tmp_path / "out", tmp_path / "tables"
+    asked = [
+        "--all",
+        "--only",
+        "small",
+        "held back",
+        "--sets",
+        "wine",
+        "secret",
+        "--methods",
+        "krein-ridge",
+        "svc-tuned",
+    ]
+    bench_learning.main([*asked, "--out", str(out), "--tables", str(tables)])
+    text = (out / "learning.json").read_text()
+    sections = json.loads(text)["sections"]
+    assert set(sections) == {"small", "held back", "small and held back"}
+    assert "secret" not in text + capsys.readouterr().out
+    assert (
+        (tables / "learning-small-sets.csv").read_text().startswith("set,rows,columns,KreinRidge,SVC tuned\nwine,30,2,")
+    )
+    assert not (tables / "learning-held-back-sets.csv").exists()
+    assert len((tables / "learning-small-and-held-back-summary.csv").read_text().splitlines()) == 3
+
+
+def suite_threads():
+    from suite.machine import THREAD_VARIABLES
+
+    return THREAD_VARIABLES

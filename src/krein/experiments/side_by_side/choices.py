@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from sklearn.compose import TransformedTargetRegressor
@@ -9,11 +10,30 @@ from sklearn.linear_model import RidgeClassifierCV, RidgeCV
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline
 
-__all__ = ["chosen_by", "last_step"]
+__all__ = ["Chosen", "chosen_by", "last_step"]
 
 
-def chosen_by(model: Any) -> str:
-    """Parameters that were chosen, or nothing.
+@dataclass(frozen=True)
+class Chosen:
+    """What was chosen.
+
+    Parameters
+    ----------
+    words : str, default=""
+        Parameters, in a few words.
+    kernel : str, default=""
+        Family of the kernel, if one was chosen.
+    indefinite : bool, default=False
+        Whether it is not positive definite on the rows.
+    """
+
+    words: str = ""
+    kernel: str = ""
+    indefinite: bool = False
+
+
+def chosen_by(model: Any) -> Chosen:
+    """Parameters that a model chose from the data.
 
     Parameters
     ----------
@@ -22,14 +42,14 @@ def chosen_by(model: Any) -> str:
 
     Returns
     -------
-    str
+    Chosen
     """
     model = last_step(model)
     if isinstance(model, GridSearchCV):
-        return ", ".join(f"{name} {value:.3g}" for name, value in model.best_params_.items())
+        return Chosen(", ".join(f"{name} {value:.3g}" for name, value in model.best_params_.items()))
     if isinstance(model, RidgeCV | RidgeClassifierCV):
-        return f"alpha {model.alpha_:.3g}"
-    return ""
+        return Chosen(f"alpha {model.alpha_:.3g}")
+    return Chosen()
 
 
 def last_step(model: Any) -> Any:

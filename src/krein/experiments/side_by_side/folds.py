@@ -126,11 +126,6 @@ def _score(X: Any, y: Any, one: Contender, fold: int, split: tuple[np.ndarray, n
     except Exception as error:  # whatever another package raises, the others are worth having
         message = " ".join(f"{type(error).__name__}: {error}".split())
         return FoldScore(one.name, fold, float("nan"), time.perf_counter() - start, 0.0, failure=message[:300])
-    return FoldScore(
-        one.name,
-        fold,
-        float(found["test_score"][0]),
-        float(found["fit_time"][0]),
-        float(found["score_time"][0]),
-        chosen_by(found["estimator"][0]),
-    )
+    score, fit, predict = (float(found[name][0]) for name in ("test_score", "fit_time", "score_time"))
+    chosen = chosen_by(found["estimator"][0])
+    return FoldScore(one.name, fold, score, fit, predict, chosen.words, chosen.kernel, chosen.indefinite)

@@ -26,6 +26,10 @@ class FoldScore:
     fit_seconds, predict_seconds : float
     chosen : str, default=""
         What the model chose from the data, in a few words.
+    kernel : str, default=""
+        Family of the kernel that it chose, if it chose one.
+    indefinite : bool, default=False
+        Whether that kernel is not positive definite on the rows.
     failure : str, default=""
         What the error said, if there was one.
     """
@@ -36,6 +40,8 @@ class FoldScore:
     fit_seconds: float
     predict_seconds: float
     chosen: str = ""
+    kernel: str = ""
+    indefinite: bool = False
     failure: str = ""
 
 

@@ -1,0 +1,113 @@
+"""The sections of the comparison of learners: small sets, larger sets, regression."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from contest import protocol
+from contest.keel import DEVELOPMENT, keel_names, load_keel
+from contest.protocol import Folds
+from contest.regression_tables import TABLES, load_regression
+from contest.results import SetScores
+from krein import datasets
+from krein.experiments.side_by_side import FoldScore, choose_contenders, score_folds, table_contenders
+
+__all__ = ["LARGER", "Section", "as_records", "held_back", "read_sets", "sections", "warm_up"]
+
+LARGER = ("satimage", "phoneme", "penbased", "optdigits", "texture")  # of KEEL, as in the table of the issue
+_STORED = ("covtype", "ijcnn1", "cod_rna")  # of krein's own data sets, where they are at hand
+Rows = tuple[np.ndarray, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Section:
+    """Sets of one kind, and how they are read and split.
+
+    Parameters
+    ----------
+    name : {"small", "held back", "larger", "stored", "regression"}
+    sets : tuple of str
+    load : callable
+        Name of a set to its rows and target.
+    rows : callable
+        All rows and targets to those that are used.
+    folds : callable
+        Targets to numbers of rows.
+    task : {"classification", "regression"}
+    shown : bool, default=True
+        Whether results are shown set by set.
+    """
+
+    name: str
+    sets: tuple[str, ...]
+    load: Callable[[str], Rows]
+    rows: Callable[[np.ndarray, np.ndarray], Rows]
+    folds: Callable[[np.ndarray], Folds]
+    task: Any
+    shown: bool = True
+
+    def measure(
+        self, name: str, methods: Sequence[str], on_score: Callable[[FoldScore], None] = lambda score: None
+    ) -> SetScores:
+        """Scores of all methods on one set."""
+        X, y = self.rows(*self.load(name))
+        folds = self.folds(y)
+        known = table_contenders(self.task, len(folds[0][0]), X.shape[1])
+        contenders = choose_contenders(known, [one.name for one in known if not methods or one.name in methods])
+        scores = []
+        for score in score_folds(X, y, contenders, folds):
+            on_score(score)
+            scores.append(score)
+        return SetScores(name, len(y), X.shape[1], tuple(scores))
+
+
+def held_back() -> tuple[str, ...]:
+    """KEEL's sets that nothing is developed on."""
+    return tuple(name for name in keel_names() if name not in DEVELOPMENT)
+
+
+def sections() -> dict[str, Section]:
+    """All sections by name."""
+    small = (load_keel, protocol.small_rows, protocol.small_folds, "classification")
+    larger = (protocol.larger_rows, protocol.larger_fold, "classification")
+    regression = (load_regression, protocol.regression_rows, protocol.regression_folds, "regression")
+    found = (
+        Section("small", DEVELOPMENT, *small),
+        Section("held back", held_back(), *small, shown=False),
+        Section("larger", LARGER, load_keel, *larger),
+        Section("stored", _STORED, _load_stored, *larger),
+        Section("regression", TABLES, *regression),
+    )
+    return {one.name: one for one in found}
+
+
+def warm_up(methods: Sequence[str]) -> None:
+    """Fit every method once, so that loading and compiling is in nobody's time."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((120, 4))
+    for task, y in (("classification", (X[:, 0] > 0).astype(int)), ("regression", X[:, 0])):
+        known = table_contenders(task, 60, 4)  # type: ignore[arg-type]
+        chosen = [one for one in known if not methods or one.name in methods]
+        list(score_folds(X, y, chosen, [(np.arange(60), np.arange(60, 120))]))
+
+
+def read_sets(records: list[dict[str, Any]]) -> list[SetScores]:
+    """The inverse of ``asdict`` over a list of `SetScores`."""
+    return [
+        SetScores(one["name"], one["n_rows"], one["n_columns"], tuple(FoldScore(**score) for score in one["scores"]))
+        for one in records
+    ]
+
+
+def _load_stored(name: str) -> Rows:
+    X, y = datasets.load(name, split=False, binary=False)
+    return np.asarray(X, dtype=np.float64), y
+
+
+def as_records(sets: Sequence[SetScores]) -> list[dict[str, Any]]:
+    """For the file of results."""
+    return [asdict(one) for one in sets]

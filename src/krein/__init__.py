@@ -19,9 +19,9 @@ if TYPE_CHECKING:
         KreinRidge,
         KreinRidgeClassifier,
         KreinSVC,
-        ScaledFeatures,
         SignedFourierFeatures,
         SpectrumCorrection,
+        TunedFeatures,
         load_model,
     )
     from krein.measures import (
@@ -46,7 +46,7 @@ __all__ = [
     "components_for_error",
     "SignedFourierFeatures",
     "KreinNystroem",
-    "ScaledFeatures",
+    "TunedFeatures",
     "KreinRidge",
     "KreinRidgeClassifier",
     "KreinSVC",

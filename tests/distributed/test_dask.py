@@ -16,7 +16,7 @@ from krein.distributed.dask_rows import is_dask, transform
 from krein.estimators.learners.pca import KreinPCA
 from krein.estimators.learners.ridge import KreinRidge, KreinRidgeClassifier
 from krein.estimators.learners.svm import KreinSVC
-from krein.estimators.maps.scaled import ScaledFeatures
+from krein.estimators.maps.tuned import TunedFeatures
 from standin_map import CosineMap
 
 dask = pytest.importorskip("dask")
@@ -146,7 +146,7 @@ def test_how_often_a_block_is_computed(rows, labels, monkeypatch, classify, kept
     assert model.n_rows_ == 4000
     assert Counter(computed) == {(s, a): times for s in ("X", "y", "weight") for a in range(0, 4000, 500)}
     here = learner(CosineMap(), lam=1e-3).fit(X, targets, weight)
-    np.testing.assert_allclose(model._outputs(X), here._outputs(X), rtol=0, atol=1e-8)
+    np.testing.assert_allclose(model._row_model()(X), here._row_model()(X), rtol=0, atol=1e-8)
 
 
 def test_lengths_that_are_not_known_cost_one_pass_over_the_source(rows):
@@ -172,11 +172,12 @@ def test_columns_are_scaled_by_all_rows_on_a_cluster_too(rows, monkeypatch):
     X, y, weight = rows
     monkeypatch.setattr("krein.learning.first_pass.FEATURE_ROWS", 100)
     for scaling in ("minmax", "standard"):
-        learner = KreinRidge(ScaledFeatures(CosineMap(), scaling=scaling), lam=1e-3)
+        learner = KreinRidge(TunedFeatures(None, scaling=scaling, features=CosineMap()), lam=1e-3)
         here = clone(learner).fit(X, y, weight)
         there = clone(learner).fit(da.from_array(X, chunks=(700, 3)), y, weight)
-        np.testing.assert_allclose(there.features_.low_, here.features_.low_, rtol=1e-12, atol=1e-14)
-        np.testing.assert_allclose(there.features_.width_, here.features_.width_, rtol=1e-12)
+        placed = [model.features_.placement_ for model in (there, here)]
+        np.testing.assert_allclose(placed[0].shift, placed[1].shift, rtol=1e-12, atol=1e-14)
+        np.testing.assert_allclose(placed[0].scale, placed[1].scale, rtol=1e-12)
         np.testing.assert_allclose(there.predict(X), here.predict(X), rtol=0, atol=1e-8)
 
 

@@ -49,7 +49,10 @@ MODELS: dict[str, Callable[[], Any]] = {
         X, Y
     ),
     "ridge-fast-transform": lambda: krein.KreinRidge(fourier(Gaussian(0.7), sampler="hadamard"), lam=0.01).fit(X, Y),
-    "classifier-scaled": lambda: krein.KreinRidgeClassifier(krein.ScaledFeatures(fourier(Gaussian(0.7))), lam=0.01).fit(
+    "classifier-scaled": lambda: krein.KreinRidgeClassifier(
+        krein.TunedFeatures(None, scaling="minmax", features=fourier(Gaussian(0.7))), lam=0.01
+    ).fit(X, LABELS),
+    "classifier-chosen": lambda: krein.KreinRidgeClassifier(krein.TunedFeatures([Laplacian(), NTK()]), lam=0.01).fit(
         X, LABELS
     ),
     "svc-nystroem": lambda: krein.KreinSVC(nystroem(DeltaGaussian(0.5, 2.0))).fit(X, LABELS),

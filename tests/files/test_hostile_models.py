@@ -48,7 +48,10 @@ MODELS = {
     "ridge, projected": lambda: krein.KreinRidge(fourier(weights="projected"), lam=0.1).fit(X, np.c_[Y, -Y]),
     "map, kernel sections": lambda: fourier(NTK(), weights="projected", dictionary="landmarks").fit(X),
     "ridge, fast transform": lambda: krein.KreinRidge(fourier(Gaussian(0.7), sampler="hadamard"), lam=0.1).fit(X, Y),
-    "classifier, scaled": lambda: krein.KreinRidgeClassifier(krein.ScaledFeatures(fourier()), lam=0.1).fit(X, LABELS),
+    "classifier, scaled": lambda: krein.KreinRidgeClassifier(
+        krein.TunedFeatures(None, features=fourier()), lam=0.1
+    ).fit(X, LABELS),
+    "classifier, exact": lambda: krein.KreinRidgeClassifier(krein.TunedFeatures(Gaussian()), lam=0.1).fit(X, LABELS),
     "classifier, nystroem": lambda: krein.KreinRidgeClassifier(nystroem(), lam=0.1).fit(X, LABELS),
     "svc": lambda: krein.KreinSVC(nystroem(kernel=NTK())).fit(X, LABELS),
     "pca": lambda: krein.KreinPCA(n_components=3, features=fourier()).fit(X),

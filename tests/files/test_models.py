@@ -16,7 +16,7 @@ from krein.estimators.learners.ridge import KreinRidge, KreinRidgeClassifier
 from krein.estimators.learners.svm import KreinSVC
 from krein.estimators.maps.fourier import SignedFourierFeatures
 from krein.estimators.maps.nystroem import KreinNystroem
-from krein.estimators.maps.scaled import ScaledFeatures
+from krein.estimators.maps.tuned import TunedFeatures
 from krein.files.models import ModelFileError, load_model, read_header, save_model
 from krein.kernels import NTK, DeltaGaussian, Gaussian, Laplacian, Radial, SphericalPolynomial
 
@@ -41,7 +41,9 @@ MODELS = {
     "classifier, projected": lambda: KreinRidgeClassifier(fourier(weights="projected")).fit(X, LABELS),
     "classifier, object labels": lambda: KreinRidgeClassifier(fourier()).fit(X, LABELS.astype(object)),
     "classifier, nystroem": lambda: KreinRidgeClassifier(KreinNystroem(n_components=30, random_state=0)).fit(X, LABELS),
-    "scaled": lambda: KreinRidge(ScaledFeatures(fourier(Gaussian(1.0)))).fit(X, Y),
+    "scaled": lambda: KreinRidge(TunedFeatures(None, scaling="minmax", features=fourier(Gaussian(1.0)))).fit(X, Y),
+    "chosen and exact": lambda: KreinRidge().fit(X, Y),
+    "chosen features": lambda: KreinRidge(TunedFeatures(n_components=20), solver="features", random_state=0).fit(X, Y),
     "svc": lambda: KreinSVC(fourier()).fit(X, LABELS),
     "exact ridge": lambda: ExactKreinRidge(DeltaGaussian(), lam=0.1).fit(X[:50], Y[:50]),
     "exact svc": lambda: ExactKreinSVC().fit(X[:50], LABELS[:50]),

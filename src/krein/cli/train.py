@@ -164,7 +164,7 @@ def train(
     """
     from krein.estimators.learners.ridge import KreinRidge, KreinRidgeClassifier
     from krein.estimators.maps.fourier import SignedFourierFeatures
-    from krein.estimators.maps.scaled import ScaledFeatures
+    from krein.estimators.maps.tuned import TunedFeatures
     from krein.files.models import save_model
     from krein.kernels import parse_kernel
 
@@ -176,7 +176,7 @@ def train(
     kind, found = task_of(TableChunks(table, columns, target, kind="label", chunk_rows=chunk_rows), task)
     features: Any = SignedFourierFeatures(kernel=parse_kernel(kernel), n_components=n_components, random_state=seed)
     if scaling != "none":
-        features = ScaledFeatures(features, scaling=scaling)
+        features = TunedFeatures(None, scaling=scaling, features=features)
     learner = KreinRidgeClassifier if found == "classification" else KreinRidge
     model: Any = learner(features, regularizer=regularizer, lam=lam, random_state=seed)
     with progress_bar("reading", passes=2, show=show_progress) as step:

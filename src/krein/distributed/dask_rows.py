@@ -11,8 +11,8 @@ from typing import Any, Protocol, Self, TypeVar
 import numpy as np
 
 from krein.learning.columns import ColumnSummary
-from krein.learning.first_pass import FirstPass
-from krein.learning.row_sample import distinct_rows, sample_numbers
+from krein.learning.first_pass import Examples, FirstPass
+from krein.learning.row_sample import sample_numbers
 from krein.learning.stream import checked_weight, finite_rows
 from krein.learning.targets import Targets
 
@@ -121,7 +121,13 @@ class DaskRows:
         return replace(rows, **dict(zip(names, kept, strict=True)))
 
     def first_look(
-        self, limit: int, targets: Targets | None = None, check: CheckTargets | None = None, *, summarize: bool = False
+        self,
+        limit: int,
+        targets: Targets | None = None,
+        check: CheckTargets | None = None,
+        *,
+        summarize: bool = False,
+        examples: int | None = 0,
     ) -> FirstLook:
         """Sample rows, preview targets and summarize columns, in one pass over the blocks.
 
@@ -134,6 +140,9 @@ class DaskRows:
             ``(y, start) -> y``, the check of a block of targets.
         summarize : bool, default=False
             Whether the columns are to be summarized.
+        examples : int or None, default=0
+            Sampled distinct rows that are to come with their targets, None for all; 0 for a map that is not chosen by
+            them.
 
         Returns
         -------
@@ -142,7 +151,7 @@ class DaskRows:
         dask = _import_dask()
         chosen = sample_numbers(self.X.shape[0], limit)
         cuts = np.searchsorted(chosen, np.cumsum(self.X.chunks[0])[:-1])
-        task = dask.delayed(_Look(targets, check, summarize), traverse=False, pure=False)
+        task = dask.delayed(_Look(targets, check, summarize, examples != 0), traverse=False, pure=False)
         parts = [
             dask.delayed(_look_at)(task, block, mine)
             for block, mine in zip(self._blocks(), np.split(chosen, cuts), strict=True)
@@ -152,8 +161,15 @@ class DaskRows:
         for part in blocks:
             columns = part.columns if columns is None else columns.merged(part.columns)
         previews = [part.targets for part in blocks if part.targets is not None]
-        sample = distinct_rows(np.concatenate([part.sample for part in blocks]))
-        return FirstLook(FirstPass(sample, columns), np.concatenate(previews) if previews else None)
+        found = np.concatenate(previews) if previews else None
+        sample, weight = (np.concatenate([getattr(part, name) for part in blocks]) for name in ("sample", "weight"))
+        labeled: Examples | None = None
+        if examples != 0 and targets is not None and found is not None:
+            targets.announce(found)
+            y = [part.y for part in blocks if part.y is not None]
+            labeled = Examples(np.concatenate(y), targets, examples)
+        n_rows = int(self.X.shape[0])
+        return FirstLook(FirstPass.of(sample, weight, columns, labeled, n_rows, complete=n_rows <= limit), found)
 
     def reduce(self, empty: _Sums, add: Callable[..., None]) -> _Sums:
         """Sum every block where the block lives, and merge the sums in a tree.
@@ -194,25 +210,29 @@ class _Look:
     targets: Targets | None
     check: CheckTargets | None
     summarize: bool
+    examples: bool
 
 
 @dataclass(frozen=True, eq=False)
 class _BlockLook:
     sample: np.ndarray
+    weight: np.ndarray
+    y: np.ndarray | None
     columns: ColumnSummary | None
     targets: np.ndarray | None
 
 
 def _look_at(look: _Look, block: tuple[int, Any, Any, Any], numbers: np.ndarray) -> _BlockLook:
     start, X, y, weight = _plain(block)
-    sample = finite_rows(X[numbers - start], numbers)
-    if weight is not None:
-        sample = sample[np.flatnonzero(weight[numbers - start] > 0)]
+    here = numbers - start
+    sample = finite_rows(X[here], numbers)
     columns = ColumnSummary.of(finite_rows(X, start), weight) if look.summarize else None
-    preview = None
+    preview = chosen = None
     if look.targets is not None and look.check is not None:
-        preview = look.targets.preview(look.check(y, start), start, weight)
-    return _BlockLook(sample, columns, preview)
+        y = look.check(y, start)
+        preview = look.targets.preview(y, start, weight)
+        chosen = y[here] if look.examples else None
+    return _BlockLook(sample, np.ones(here.size) if weight is None else weight[here], chosen, columns, preview)
 
 
 def _block_sums(empty: _Sums, add: Callable[..., None], block: tuple[int, Any, Any, Any]) -> _Sums:

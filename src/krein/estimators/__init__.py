@@ -7,13 +7,13 @@ from krein.estimators.learners.svm import KreinSVC
 from krein.estimators.maps.correction import SpectrumCorrection
 from krein.estimators.maps.fourier import SignedFourierFeatures
 from krein.estimators.maps.nystroem import KreinNystroem
-from krein.estimators.maps.scaled import ScaledFeatures
+from krein.estimators.maps.tuned import TunedFeatures
 from krein.files.models import load_model
 
 __all__ = [
     "SignedFourierFeatures",
     "KreinNystroem",
-    "ScaledFeatures",
+    "TunedFeatures",
     "KreinRidge",
     "KreinRidgeClassifier",
     "KreinSVC",

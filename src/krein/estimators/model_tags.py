@@ -12,11 +12,13 @@ from krein.estimators.learners.svm import KreinSVC
 from krein.estimators.maps.correction import SpectrumCorrection
 from krein.estimators.maps.fourier import SignedFourierFeatures
 from krein.estimators.maps.nystroem import KreinNystroem
-from krein.estimators.maps.scaled import ScaledFeatures
+from krein.estimators.maps.tuned import TunedFeatures
 from krein.features import FittedMap
 from krein.files.registry import register
 from krein.files.savable import SavableMixin
 from krein.kernels import Kernel
+from krein.learning.kernel_model import KernelModel
+from krein.learning.tuning import Choice
 from krein.similarities.corrections import FittedCorrection
 from krein.similarities.nystroem import FittedNystroem
 from krein.similarities.similarity import Similarity
@@ -25,7 +27,18 @@ __all__: list[str] = []
 
 _Array, _Rows = np.ndarray, np.ndarray | sp.csr_array
 _LINEAR = {"features_": SavableMixin, "coef_": _Array, "intercept_": float | _Array}
-_RIDGE = {**_LINEAR, "lam_": float | tuple[float, float], "lams_": _Array, "scores_": _Array | None, "n_rows_": int}
+_RIDGE = {
+    "solver_": str | None,
+    "choice_": Choice | None,
+    "model_": KernelModel | None,
+    "features_": SavableMixin | None,
+    "coef_": _Array | None,
+    "intercept_": float | _Array,
+    "lam_": float | tuple[float, float],
+    "lams_": _Array,
+    "scores_": _Array | None,
+    "n_rows_": int,
+}
 _SVC = {**_LINEAR, "classes_": _Array, "C_": float, "cv_scores_": _Array | None, "n_iter_": int}
 _PCA = {"features_": SavableMixin, "eigenvalues_": _Array, "signature_": _Array, "components_": _Array, "mean_": _Array}
 _EXACT = {"similarity_": Similarity, "X_fit_": _Rows | None, "dual_coef_": _Array, "intercept_": float | _Array}
@@ -39,7 +52,13 @@ _EXACT_SVC = {
 }
 _FOURIER = {"kernel_": Kernel, "map_": FittedMap, "signature_": _Array}
 _NYSTROEM = {"kernel_": Kernel | str, "map_": FittedNystroem, "signature_": _Array}
-_SCALED = {"features_": SavableMixin, "signature_": _Array, "low_": _Array, "width_": _Array}
+_TUNED = {
+    "choice_": Choice,
+    "features_": SavableMixin,
+    "signature_": _Array,
+    "n_components_": int,
+    "error_estimate_": float,
+}
 
 # a λ that says nothing has an infinite score
 register("krein.ridge", learned=_RIDGE, unbounded=("scores_",))(KreinRidge)
@@ -50,6 +69,6 @@ register("krein.exact-ridge", learned={**_EXACT, "lam_": float | tuple[float, fl
 register("krein.exact-svc", learned=_EXACT_SVC)(ExactKreinSVC)
 register("krein.signed-fourier-features", learned=_FOURIER)(SignedFourierFeatures)
 register("krein.nystroem", learned=_NYSTROEM)(KreinNystroem)
-# a constant column has infinite width, so that it becomes 0
-register("krein.scaled-features", learned=_SCALED, unbounded=("width_",))(ScaledFeatures)
+# the error of a map that has no kernel of this library is not a number
+register("krein.tuned-features", learned=_TUNED, unbounded=("error_estimate_",))(TunedFeatures)
 register("krein.spectrum-correction", learned={"map_": FittedCorrection})(SpectrumCorrection)

@@ -180,7 +180,8 @@ def _check_common(value: Any) -> None:
         isinstance(names, np.ndarray) and names.shape == (columns,) and all(isinstance(name, str) for name in names)
     ):
         raise ValueError(f"feature_names_in_ must name each of the {columns} columns")
-    inner = vars(learned["features_"]).get("n_features_in_") if "features_" in learned else columns
+    features = learned.get("features_")
+    inner = columns if features is None else vars(features).get("n_features_in_")
     if inner != columns:
         raise ValueError(f"the model is made for {columns} columns, and its feature map for {inner}")
     outputs, signature = learned.get("_n_features_out"), learned.get("signature_")

@@ -27,6 +27,8 @@ from krein.kernels import (
     Sum,
     ThinPlate,
 )
+from krein.learning.kernel_model import KernelModel
+from krein.learning.tuning import Choice, Placement, Trial, Trials
 from krein.measures import Atoms, Head, Mixture, SignedMeasure
 from krein.measures.recipe import MeasureRecipe
 from krein.sampling import (
@@ -86,7 +88,13 @@ TAGS: dict[str, type] = {
     "similarity.precomputed": PrecomputedSimilarity,
     "fitted-nystroem": FittedNystroem,
     "fitted-correction": FittedCorrection,
+    "placement": Placement,
+    "kernel-model": KernelModel,
+    "trial": Trial,
+    "trials": Trials,
+    "choice": Choice,
 }
+_UNBOUNDED = {"choice": ("errors",)}  # a λ that says nothing has an infinite error
 
 for _tag, _class in TAGS.items():
-    register(_tag)(_class)
+    register(_tag, unbounded=_UNBOUNDED.get(_tag, ()))(_class)

@@ -46,6 +46,7 @@ def fit_exact_ridge(
     regularizer: Regularizer,
     candidates: np.ndarray | None = None,
     intercept: bool = True,
+    weight: np.ndarray | None = None,
 ) -> ExactRidgeSolution:
     r"""Choose among candidates and solve on all rows.
 
@@ -61,6 +62,8 @@ def fit_exact_ridge(
     candidates : ndarray of shape (n_candidates, 2), default=None
         Pairs of λ₊ and λ₋. None means a grid from :math:`10^{-13}` to 10 times the mean absolute eigenvalue.
     intercept : bool, default=True
+    weight : ndarray of shape (n_samples,), default=None
+        Positive weights of the rows; one of weight 2 is two rows.
 
     Returns
     -------
@@ -81,34 +84,40 @@ def fit_exact_ridge(
     array([ 1., -1.])
     """
     with quiet_blas(), blas_threads(float(gram.shape[0]) ** 3):
-        return _fit(gram, targets, regularizer, candidates, intercept)
+        weight = np.ones(gram.shape[0]) if weight is None else weight
+        return _fit(gram, targets, regularizer, candidates, intercept, weight)
 
 
 def _fit(
-    gram: np.ndarray, targets: np.ndarray, regularizer: Regularizer, candidates: np.ndarray | None, intercept: bool
+    gram: np.ndarray,
+    targets: np.ndarray,
+    regularizer: Regularizer,
+    candidates: np.ndarray | None,
+    intercept: bool,
+    weight: np.ndarray,
 ) -> ExactRidgeSolution:
     if candidates is None:
         candidates = _default_candidates(gram, regularizer)
-    n = gram.shape[0]
+    total = float(weight.sum())
     problem: DualProblem | None = None
     best = 0
     if regularizer == "krein":
-        problem = dual_problem(gram, regularizer, center=intercept)
+        problem = dual_problem(gram, regularizer, center=intercept, weight=weight)
         if len(candidates) > 1:
-            mu = n * candidates[:, 0]
+            mu = total * candidates[:, 0]
             clear = np.array([problem.clearance(m) >= NEARLY_SINGULAR for m in mu])
             scores = np.full(mu.size, np.inf)
             scores[clear] = problem.loo_scores(targets, mu[clear])
             best = best_candidate(candidates, scores)
     elif len(candidates) > 1:
-        best = best_candidate(candidates, _fold_scores(gram, targets, candidates, regularizer, intercept))
+        best = best_candidate(candidates, _fold_scores(gram, targets, candidates, regularizer, intercept, weight))
     plus, minus = (float(v) for v in candidates[best])
     if problem is None:
-        problem = dual_problem(gram, regularizer, minus / plus, center=intercept)
+        problem = dual_problem(gram, regularizer, minus / plus, center=intercept, weight=weight)
     else:
-        _check_clearance(problem.clearance(n * plus), plus)
-    dual = problem.coefficients(targets, n * plus)
-    offset = (targets - gram @ dual).mean(axis=0) if intercept else np.zeros(targets.shape[1])
+        _check_clearance(problem.clearance(total * plus), plus)
+    dual = problem.coefficients(targets, total * plus)
+    offset = weight @ (targets - gram @ dual) / total if intercept else np.zeros(targets.shape[1])
     return ExactRidgeSolution(dual, offset, (plus, minus))
 
 
@@ -119,12 +128,18 @@ def _default_candidates(gram: np.ndarray, regularizer: Regularizer) -> np.ndarra
 
 
 def _fold_scores(
-    gram: np.ndarray, targets: np.ndarray, candidates: np.ndarray, regularizer: Regularizer, intercept: bool
+    gram: np.ndarray,
+    targets: np.ndarray,
+    candidates: np.ndarray,
+    regularizer: Regularizer,
+    intercept: bool,
+    weight: np.ndarray,
 ) -> np.ndarray:
     """Scores of all candidates; those of one ratio share their decompositions."""
     scores = np.full(len(candidates), np.inf)
     for ratio, rows in by_ratio(candidates):
-        scores[rows] = fold_scores(gram, targets, candidates[rows, 0], regularizer, ratio, center=intercept)
+        lam = candidates[rows, 0]
+        scores[rows] = fold_scores(gram, targets, lam, regularizer, ratio, center=intercept, weight=weight)
     return scores
 
 

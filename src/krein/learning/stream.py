@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,6 +16,7 @@ __all__ = [
     "FeatureBlock",
     "Features",
     "LinearModel",
+    "RowModel",
     "all_features",
     "block_length",
     "checked_weight",
@@ -175,6 +176,19 @@ def all_features(features: Features, X: Any, *, checked: bool = False) -> np.nda
     return Z
 
 
+class RowModel(Protocol):
+    """A fitted model as a function of raw rows; it can be sent to workers."""
+
+    @property
+    def width(self) -> int:
+        """Number of outputs."""
+        ...
+
+    def __call__(self, X: Any) -> np.ndarray:
+        """Values of shape (n_rows, n_outputs), float64; rows are checked to be finite here."""
+        ...
+
+
 @dataclass(frozen=True, eq=False)
 class LinearModel:
     """Rows to values of linear functions of their features: the part of a fitted model that travels to workers.
@@ -189,6 +203,11 @@ class LinearModel:
     features: Features
     coef: np.ndarray
     intercept: np.ndarray
+
+    @property
+    def width(self) -> int:
+        """Number of outputs."""
+        return int(self.coef.shape[0])
 
     def __call__(self, X: Any) -> np.ndarray:
         """Values of shape (n_rows, n_outputs), float64, without ever holding the features of all rows."""

@@ -10,7 +10,7 @@ from krein.estimators.learners.ridge import KreinRidge, KreinRidgeClassifier
 from krein.estimators.learners.svm import KreinSVC
 from krein.estimators.maps.fourier import SignedFourierFeatures
 from krein.estimators.maps.nystroem import KreinNystroem
-from krein.estimators.maps.scaled import ScaledFeatures
+from krein.estimators.maps.tuned import TunedFeatures
 from krein.kernels import NTK, DeltaGaussian
 from krein.learning import first_pass, stream
 from standin_map import CosineMap
@@ -247,7 +247,7 @@ def test_columns_are_scaled_by_all_rows_although_the_map_sees_a_sample(rows, sca
     X, y = rows
     weight = np.random.default_rng(1).integers(0, 3, 3000).astype(float) if weighted else np.ones(3000)
     monkeypatch.setattr(first_pass, "FEATURE_ROWS", 50)
-    learner = KreinRidge(ScaledFeatures(CosineMap(), scaling=scaling), lam=1e-3)
+    learner = KreinRidge(TunedFeatures(None, scaling=scaling, features=CosineMap()), lam=1e-3)
     chunks = [(X[a : a + 700], y[a : a + 700], weight[a : a + 700]) for a in range(0, 3000, 700)]
     present = X[weight > 0]
     mean = np.average(X, axis=0, weights=weight)
@@ -256,8 +256,8 @@ def test_columns_are_scaled_by_all_rows_although_the_map_sees_a_sample(rows, sca
         "standard": (mean, np.sqrt(np.average((X - mean) ** 2, axis=0, weights=weight))),
     }[scaling]
     for model in (clone(learner).fit(X, y, weight), clone(learner).fit_chunks(chunks)):
-        np.testing.assert_allclose(model.features_.low_, low, rtol=1e-12, atol=1e-14)
-        np.testing.assert_allclose(model.features_.width_, width, rtol=1e-12)
+        np.testing.assert_allclose(model.features_.placement_.shift, low, rtol=1e-12, atol=1e-14)
+        np.testing.assert_allclose(model.features_.placement_.scale, 1.0 / width, rtol=1e-12)
 
 
 def test_a_value_beyond_the_sample_but_within_the_data_is_not_clipped(rows, monkeypatch):
@@ -266,13 +266,15 @@ def test_a_value_beyond_the_sample_but_within_the_data_is_not_clipped(rows, monk
     X = X.copy()
     # the two rows of greatest value, which the 50 sampled rows do not reach
     X[17, 0], X[2500, 0] = 40.0, 50.0
+    scaled = TunedFeatures(None, scaling="minmax", features=CosineMap())
     for model in (
-        KreinRidge(ScaledFeatures(CosineMap()), lam=1e-6).fit(X, y),
-        KreinRidge(ScaledFeatures(CosineMap()), lam=1e-6).fit_chunks([(X[:1500], y[:1500]), (X[1500:], y[1500:])]),
-        KreinRidgeClassifier(ScaledFeatures(CosineMap())).fit(X, y > 0.5),
-        KreinSVC(ScaledFeatures(CosineMap())).fit(X, y > 0.5),
-        KreinPCA(ScaledFeatures(CosineMap())).fit(X),
+        KreinRidge(scaled, lam=1e-6).fit(X, y),
+        KreinRidge(scaled, lam=1e-6).fit_chunks([(X[:1500], y[:1500]), (X[1500:], y[1500:])]),
+        KreinRidgeClassifier(scaled).fit(X, y > 0.5),
+        KreinSVC(scaled).fit(X, y > 0.5),
+        KreinPCA(scaled).fit(X),
     ):
-        assert model.features_.low_[0] + model.features_.width_[0] == 50.0
+        placement = model.features_.placement_
+        assert placement.shift[0] + 1.0 / placement.scale[0] == pytest.approx(50.0, rel=1e-12)
         near, far = model.features_.transform(X[[17, 2500]])
         assert np.abs(near - far).max() > 1e-3

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,19 +12,20 @@ from sklearn.utils.validation import check_is_fitted
 from krein.distributed.dask_rows import head_row, is_dask, map_rows
 from krein.estimators.learners.input_checks import check_rows
 from krein.estimators.maps.fitting import CheckedFeatures
-from krein.learning.stream import LinearModel
+from krein.learning.stream import LinearModel, RowModel
 from krein.learning.targets import winning_columns
 
-__all__ = ["LinearClassifierMixin", "check_linear", "labels_of", "linear_values"]
+__all__ = ["LinearClassifierMixin", "RowClassifierMixin", "check_linear", "labels_of", "row_values"]
 
 
-class LinearClassifierMixin(ClassifierMixin):
-    """Classifying by the largest of some linear functions of the features; one function for two classes."""
+class RowClassifierMixin(ClassifierMixin):
+    """Classifying by the largest of some functions of a row; one function for two classes.
 
-    features_: Any
+    The estimator has a method ``_row_model() -> RowModel``, the fitted model as a function of rows.
+    """
+
     classes_: np.ndarray
-    coef_: np.ndarray
-    intercept_: np.ndarray
+    _row_model: Callable[[], RowModel]
 
     def decision_function(self, X: Any) -> Any:
         """Values of the linear functions, positive where a class is likely.
@@ -37,7 +39,7 @@ class LinearClassifierMixin(ClassifierMixin):
         ndarray of shape (n_samples, n_classes), or (n_samples,) for two classes; a lazy dask.array for a Dask collection
         """
         values = self._values(X)
-        return values[:, 0] if self.coef_.shape[0] == 1 else values
+        return values[:, 0] if values.shape[1] == 1 else values
 
     def predict(self, X: Any) -> Any:
         """Predicted labels.
@@ -53,8 +55,19 @@ class LinearClassifierMixin(ClassifierMixin):
         return labels_of(self._values(X), self.classes_)
 
     def _values(self, X: Any) -> Any:
-        check_is_fitted(self, "coef_")
-        return linear_values(self, X, self.features_, self.coef_, self.intercept_)
+        check_is_fitted(self, "classes_")
+        return row_values(self, X, self._row_model())
+
+
+class LinearClassifierMixin(RowClassifierMixin):
+    """The functions are linear in the features."""
+
+    features_: Any
+    coef_: np.ndarray
+    intercept_: np.ndarray
+
+    def _row_model(self) -> RowModel:
+        return LinearModel(CheckedFeatures(self.features_), self.coef_, self.intercept_)
 
     def _check_loaded(self) -> None:
         if "coef_" in vars(self):
@@ -62,25 +75,17 @@ class LinearClassifierMixin(ClassifierMixin):
             check_linear(self.features_, self.coef_, self.intercept_, 1 if n_classes == 2 else n_classes)
 
 
-def linear_values(
-    estimator: BaseEstimator | ClassifierMixin,
-    X: Any,
-    features: Any,
-    coef: np.ndarray,
-    intercept: np.ndarray,
-    *,
-    keep_single: bool = False,
+def row_values(
+    estimator: BaseEstimator | ClassifierMixin, X: Any, model: RowModel, *, keep_single: bool = False
 ) -> Any:
-    """Values of linear functions of the features of rows.
+    """Values of a fitted model.
 
     Parameters
     ----------
     estimator : BaseEstimator
         Whose input it is.
     X : array, DataFrame, sparse matrix or Dask collection of shape (n_samples, n_features)
-    features : a fitted feature map
-    coef : ndarray of shape (n_outputs, n_components)
-    intercept : ndarray of shape (n_outputs,)
+    model : RowModel
     keep_single : bool, default=False
         Whether float32 rows give float32 values, on one machine.
 
@@ -88,10 +93,9 @@ def linear_values(
     -------
     ndarray or lazy dask.array of shape (n_samples, n_outputs), float64
     """
-    model = LinearModel(CheckedFeatures(features), coef, intercept)
     if is_dask(X):
         check_rows(estimator, head_row(X), first=False)
-        return map_rows(model, X, width=coef.shape[0])
+        return map_rows(model, X, width=model.width)
     rows = check_rows(estimator, X, first=False)
     values = model(rows)
     return values.astype(np.float32) if keep_single and rows.dtype == np.float32 else values

@@ -13,7 +13,7 @@ from krein._core.checks import positive_integer, truth_value
 from krein._core.threads import quiet_blas
 from krein.distributed.dask_rows import DaskRows, is_dask
 from krein.estimators.learners.input_checks import check_rows
-from krein.estimators.learners.linear import check_linear, linear_values
+from krein.estimators.learners.linear import check_linear, row_values
 from krein.estimators.learners.rollback import unchanged_on_error
 from krein.estimators.maps.fitting import (
     CheckedFeatures,
@@ -26,7 +26,7 @@ from krein.estimators.maps.fitting import (
 from krein.files.models import SavableMixin
 from krein.learning import first_pass
 from krein.learning.components import leading_components
-from krein.learning.stream import Features, feature_blocks
+from krein.learning.stream import Features, LinearModel, feature_blocks
 from krein.learning.sums import FeatureSums
 
 __all__ = ["KreinPCA"]
@@ -47,7 +47,7 @@ class KreinPCA(SavableMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     Parameters
     ----------
     features : transformer with a ``signature_``, default=None
-        As in `KreinRidge`.
+        None means `TunedFeatures` without targets: ``DeltaGaussian`` at the median distance of standardized rows.
     n_components : int or None, default=None
         Components of largest :math:`|\theta|` to keep. None keeps all with :math:`|\theta|` above rounding.
     center : bool, default=True
@@ -108,7 +108,7 @@ class KreinPCA(SavableMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         else:
             X = check_rows(self, X, first=True)
             X, seen, checked = look_for(self.features, X)
-        self.features_ = fit_features(self.features, seen.sample, self.random_state, seen.columns)
+        self.features_ = fit_features(self.features, seen, self.random_state)
         features = CheckedFeatures(self.features_)
         if is_dask(X):
             # workers must subtract the same: the mean of some sampled rows, whose features are made here for it
@@ -147,7 +147,8 @@ class KreinPCA(SavableMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         """
         check_is_fitted(self, "components_")
         offset = -self.components_ @ self.mean_
-        return linear_values(self, X, self.features_, self.components_, offset, keep_single=True)
+        model = LinearModel(CheckedFeatures(self.features_), self.components_, offset)
+        return row_values(self, X, model, keep_single=True)
 
     def _check_loaded(self) -> None:
         if "components_" not in vars(self):

@@ -6,10 +6,12 @@ from typing import Any, Self, final
 
 import numpy as np
 from sklearn.base import RegressorMixin
+from sklearn.utils.validation import check_is_fitted
 
 from krein.estimators.learners.input_checks import check_labels, check_numbers
-from krein.estimators.learners.linear import LinearClassifierMixin
+from krein.estimators.learners.linear import RowClassifierMixin, row_values
 from krein.estimators.learners.ridge_base import CheckTargets, RidgeBase
+from krein.learning.kernel_model import KernelModel
 from krein.learning.ridge_choice import RidgeSolution
 from krein.learning.targets import LabelTargets, NumberTargets, Targets
 
@@ -28,8 +30,12 @@ class KreinRidge(RegressorMixin, RidgeBase):
     Parameters
     ----------
     features : transformer with a ``signature_``, default=None
-        `SignedFourierFeatures`, `KreinNystroem` or any other map of this library. None means
-        ``SignedFourierFeatures(random_state=random_state)``. Fitted on at most 50,000 distinct rows.
+        None: columns are standardized, and a kernel and its length scale are chosen from the data, as by `TunedFeatures`.
+        Or `SignedFourierFeatures`, `KreinNystroem` or any other map of this library. Fitted on at most 50,000 distinct rows.
+    solver : {"auto", "exact", "features"}, default="auto"
+        ``"exact"``: the kernel problem itself, on all rows; it needs the kernel to be chosen from the data and takes
+        :math:`O(n^3)` time and :math:`O(n^2)` memory. ``"features"``: in one pass over the features of rows. ``"auto"`` is exact
+        up to 5,000 distinct rows where it can be.
     regularizer : {"hilbert", "two", "krein"}, default="hilbert"
         ``"hilbert"``: the norm of the majorant :math:`k_+ + k_-`. ``"two"``: one strength for positive and one for
         negative columns. ``"krein"``: the stationary point of the indefinite problem, the same function as
@@ -50,9 +56,16 @@ class KreinRidge(RegressorMixin, RidgeBase):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_components,) or (n_targets, n_components)
+    solver_ : {"exact", "features"}
+        The way that was taken.
+    choice_ : Choice or None
+        What was chosen from the data: ``choice_.kernel``, ``choice_.placement``, and the table ``choice_.trials`` of what was
+        tried. None if `features` were given.
+    model_ : KernelModel or None
+        The exact model: ``model_.rows``, ``model_.dual``. None for ``"features"``.
+    coef_ : ndarray of shape (n_components,) or (n_targets, n_components), or None for ``"exact"``
     intercept_ : float or ndarray of shape (n_targets,)
-    features_ : the fitted feature map
+    features_ : the fitted feature map, or None for ``"exact"``
     lam_ : float, or a pair for ``"two"``
     lams_, scores_ : ndarray
         Candidates, and the criterion for each (None if there was one candidate).
@@ -98,6 +111,7 @@ class KreinRidge(RegressorMixin, RidgeBase):
         self,
         features: Any = None,
         *,
+        solver: str = "auto",
         regularizer: str = "hilbert",
         lam: Any = "auto",
         selection: str = "loo",
@@ -107,6 +121,7 @@ class KreinRidge(RegressorMixin, RidgeBase):
         random_state: Any = None,
     ) -> None:
         self.features = features
+        self.solver = solver
         self.regularizer = regularizer
         self.lam = lam
         self.selection = selection
@@ -141,8 +156,9 @@ class KreinRidge(RegressorMixin, RidgeBase):
         -------
         ndarray of shape (n_samples,) or (n_samples, n_targets), float64; a lazy dask.array for a Dask collection
         """
-        values = self._outputs(X)
-        return values[:, 0] if self.coef_.ndim == 1 else values
+        check_is_fitted(self, "intercept_")
+        values = row_values(self, X, self._row_model())
+        return values[:, 0] if np.ndim(self.intercept_) == 0 else values
 
     def _new_targets(self, classes: Any) -> Targets:
         return NumberTargets()
@@ -158,6 +174,14 @@ class KreinRidge(RegressorMixin, RidgeBase):
         self.coef_ = coef[0] if vector else coef
         self.intercept_ = float(solution.offset[0]) if vector else solution.offset
 
+    def _store_model(self, model: KernelModel) -> None:
+        assert isinstance(self._targets, NumberTargets)
+        self.model_ = model
+        self.intercept_ = float(model.offset[0]) if self._targets.vector else model.offset
+
+    def _n_outputs(self) -> int | None:
+        return 1 if np.ndim(self.intercept_) == 0 else int(np.shape(self.intercept_)[0])
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
@@ -165,7 +189,7 @@ class KreinRidge(RegressorMixin, RidgeBase):
 
 
 @final
-class KreinRidgeClassifier(LinearClassifierMixin, RidgeBase):
+class KreinRidgeClassifier(RowClassifierMixin, RidgeBase):
     r"""Classification by ridge regression of ±1 targets, one per class, on features with a signature.
 
     .. math:: \hat y(x) = \arg\max_c\ z(x)^\top w_c + b_c
@@ -176,6 +200,7 @@ class KreinRidgeClassifier(LinearClassifierMixin, RidgeBase):
     Parameters
     ----------
     features : transformer with a ``signature_``, default=None
+    solver : {"auto", "exact", "features"}, default="auto"
     regularizer : {"hilbert", "two", "krein"}, default="hilbert"
     lam : "auto", float or sequence, default="auto"
     selection : {"loo", "validation", "gcv"}, default="loo"
@@ -187,9 +212,9 @@ class KreinRidgeClassifier(LinearClassifierMixin, RidgeBase):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-    coef_ : ndarray of shape (n_classes, n_components), or (1, n_components) for two classes
+    coef_ : ndarray of shape (n_classes, n_components), (1, n_components) for two classes, or None for ``"exact"``
     intercept_ : ndarray of shape (n_classes,) or (1,)
-    features_, lam_, lams_, scores_, n_rows_
+    solver_, choice_, model_, features_, lam_, lams_, scores_, n_rows_
         As in `KreinRidge`.
 
     Examples
@@ -207,6 +232,7 @@ class KreinRidgeClassifier(LinearClassifierMixin, RidgeBase):
         self,
         features: Any = None,
         *,
+        solver: str = "auto",
         regularizer: str = "hilbert",
         lam: Any = "auto",
         selection: str = "loo",
@@ -216,6 +242,7 @@ class KreinRidgeClassifier(LinearClassifierMixin, RidgeBase):
         random_state: Any = None,
     ) -> None:
         self.features = features
+        self.solver = solver
         self.regularizer = regularizer
         self.lam = lam
         self.selection = selection
@@ -256,3 +283,13 @@ class KreinRidgeClassifier(LinearClassifierMixin, RidgeBase):
         # from indicators to ±1: twice the slope, and the offset to match
         self.coef_ = np.ascontiguousarray(2.0 * solution.coefficients.T[columns])
         self.intercept_ = 2.0 * solution.offset[columns] - 1.0
+
+    def _store_model(self, model: KernelModel) -> None:
+        assert isinstance(self._targets, LabelTargets)
+        self.classes_, columns = self._targets.sorted_classes()
+        columns = columns[1:] if self.classes_.size == 2 else columns
+        self.model_ = model.combined(2.0 * np.eye(model.width)[:, columns], -1.0)
+        self.intercept_ = self.model_.offset
+
+    def _n_outputs(self) -> int | None:
+        return 1 if self.classes_.size == 2 else int(self.classes_.size)

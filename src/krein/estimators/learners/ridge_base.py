@@ -10,30 +10,36 @@ from typing import Any, Self, cast
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
 
-from krein._core.checks import positive_integer, real, truth_value
+from krein._core.checks import one_of, positive_integer, real, truth_value
 from krein._core.threads import quiet_blas
 from krein.distributed.dask_rows import DaskRows, is_dask
 from krein.estimators.learners.input_checks import check_lengths, check_rows, check_weight
-from krein.estimators.learners.linear import check_linear, linear_values
+from krein.estimators.learners.linear import check_linear
 from krein.estimators.learners.rollback import unchanged_on_error
+from krein.estimators.learners.ways import SOLVERS, choose_for, way_of_solving
 from krein.estimators.maps.fitting import (
     CheckedFeatures,
     check_features,
     copy_input_tags,
     fit_features,
+    is_chosen,
     look_for,
+    map_to_fit,
     wants_columns,
 )
 from krein.files.models import SavableMixin
 from krein.learning import first_pass
-from krein.learning.first_pass import ChunkPass, FirstPass
+from krein.learning.first_pass import ChunkPass, Examples, FirstPass
+from krein.learning.kernel_model import KernelModel, fit_kernel_model
 from krein.learning.path import Regularizer
 from krein.learning.ridge_choice import RidgeOptions, RidgeSolution, check_lam, solve_ridge
 from krein.learning.ridge_sums import RidgeSums, add_rows
-from krein.learning.stream import Features
+from krein.learning.row_sample import stack_rows
+from krein.learning.stream import Features, LinearModel, RowModel
 from krein.learning.targets import Targets
+from krein.learning.tuning.choice import Choice
+from krein.learning.tuning.limits import EXACT_ROWS
 
 __all__ = ["RidgeBase"]
 
@@ -49,6 +55,7 @@ class RidgeBase(SavableMixin, BaseEstimator, ABC):
     """Everything but what a target is; a subclass names its targets and its outputs."""
 
     features: Any
+    solver: str
     regularizer: str
     lam: Any
     selection: str
@@ -57,10 +64,14 @@ class RidgeBase(SavableMixin, BaseEstimator, ABC):
     validation_fraction: float
     random_state: Any
 
+    solver_: str
+    choice_: Choice | None
+    model_: KernelModel | None
     features_: Any
-    coef_: np.ndarray
+    coef_: Any
     intercept_: Any
     _sums: RidgeSums
+    _given: Any
     _targets: Targets
 
     @abstractmethod
@@ -75,6 +86,10 @@ class RidgeBase(SavableMixin, BaseEstimator, ABC):
     @abstractmethod
     def _store(self, solution: RidgeSolution) -> None:
         """Set ``coef_``, ``intercept_`` and what else describes the outputs."""
+
+    @abstractmethod
+    def _store_model(self, model: KernelModel) -> None:
+        """Set ``model_``, ``intercept_`` and what else describes the outputs, for a kernel model of the target columns."""
 
     # ---- fitting
 
@@ -104,8 +119,11 @@ class RidgeBase(SavableMixin, BaseEstimator, ABC):
     def _start(self, block: Block, targets: Targets, options: RidgeOptions, *, all_rows: bool = True) -> Self:
         """Fit the map and the model on a first matrix; `all_rows`: more will not come."""
         X, y, weight = block
-        X, seen, checked = look_for(self.features, X, weight)
-        features = self._fit_features(seen)
+        examples = Examples(y, targets, self._most_examples())
+        X, seen, checked = look_for(self.features, X, weight, examples)
+        features = self._prepare(seen, targets, options, all_rows=all_rows)
+        if features is None:
+            return self._solve_kernel(seen, targets, options)
         n_rows = X.shape[0] if all_rows else None
         sums = options.new_sums(targets, y, features.signature.shape[0], shift=None, n_rows=n_rows)
         add_rows(sums, targets, features, X, y, weight, start=0, checked=checked)
@@ -113,11 +131,18 @@ class RidgeBase(SavableMixin, BaseEstimator, ABC):
 
     def _fit_dask(self, rows: DaskRows, targets: Targets, options: RidgeOptions) -> Self:
         check_rows(self, rows.head, first=True)
-        wanted = wants_columns(self.features)
-        look = rows.first_look(first_pass.FEATURE_ROWS, targets, self._check_targets, summarize=wanted)
+        look = rows.first_look(
+            first_pass.FEATURE_ROWS,
+            targets,
+            self._check_targets,
+            summarize=wants_columns(self.features),
+            examples=self._most_examples() if is_chosen(self.features) else 0,
+        )
         first = cast(np.ndarray, look.targets)
         targets.announce(first)
-        features = self._fit_features(look.seen)
+        features = self._prepare(look.seen, targets, options)
+        if features is None:
+            return self._solve_kernel(look.seen, targets, options)
         # workers must subtract the same: the mean of some sampled rows, whose features are made here for it
         shift = features(look.seen.sample[:_SHIFT_ROWS]).mean(axis=0, dtype=np.float64)
         empty = options.new_sums(targets, first, shift.shape[0], shift=shift)
@@ -142,18 +167,22 @@ class RidgeBase(SavableMixin, BaseEstimator, ABC):
         self
         """
         options, targets = self._options(), self._new_targets(None)
-        look = ChunkPass(summarize=wants_columns(self.features))
-        again = chunks
+        chosen_by = targets if is_chosen(self.features) else None
+        look = ChunkPass(summarize=wants_columns(self.features), targets=chosen_by, most=self._most_examples())
+        again, complete = chunks, True
         if iter(chunks) is chunks:  # an iterator: its head is looked at and learned from, the rest only learned from
             rest, head = iter(chunks), []
             while look.rows < first_pass.FEATURE_ROWS and (chunk := next(rest, None)) is not None:
                 head.append(chunk)
                 self._look(look, chunk)
-            again = chain(head, rest)
+            again, complete = chain(head, rest), look.rows < first_pass.FEATURE_ROWS
         else:
             for chunk in chunks:
                 self._look(look, chunk)
-        features = self._fit_features(look.seen())
+        seen = look.seen(complete=complete)
+        features = self._prepare(seen, targets, options)
+        if features is None:
+            return self._solve_kernel(seen, targets, options)
         sums: RidgeSums | None = None
         for X, y, weight in self._checked(again):
             if sums is None:
@@ -167,13 +196,17 @@ class RidgeBase(SavableMixin, BaseEstimator, ABC):
     @quiet_blas()
     def _partial_fit(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Self:
         options = self._options()
-        if "features_" not in vars(self):
+        if "solver_" not in vars(self):
             block = self._check_block(X, y, sample_weight, start=0, first=True)
             return self._start(block, self._new_targets(classes), options, all_rows=False)
-        if "_sums" not in vars(self):
+        if "_sums" not in vars(self) and "_given" not in vars(self):
             raise ValueError(
                 "this model was loaded from a file, and files hold no sums over rows; fit a new model to continue from"
             )
+        if self.solver_ != "features":  # the rows learned from are few, and still there
+            block = self._check_block(X, y, sample_weight, start=self.n_rows_, first=False)
+            both = _joined(self._given, block)
+            return self._start(both, self._new_targets(classes), options, all_rows=False)
         # into copies: rows that cannot be learned from must leave no trace
         sums, targets = self._sums.copy(), self._targets.copy()
         X, y, weight = self._check_block(X, y, sample_weight, start=sums.rows, first=False)
@@ -182,6 +215,7 @@ class RidgeBase(SavableMixin, BaseEstimator, ABC):
 
     def _options(self) -> RidgeOptions:
         check_features(self.features)
+        one_of(self.solver, "solver", SOLVERS)
         fraction = real(self.validation_fraction, "validation_fraction")
         if not 0.0 < fraction < 1.0:
             raise ValueError(f"validation_fraction must be between 0 and 1, got {fraction}; use 0.1, say")
@@ -209,16 +243,61 @@ class RidgeBase(SavableMixin, BaseEstimator, ABC):
 
     def _look(self, look: ChunkPass, chunk: tuple[Any, ...]) -> None:
         X = check_rows(self, chunk[0], first=look.rows == 0)
-        look.add(X, check_weight(chunk[2] if len(chunk) > 2 else None, X.shape[0], look.rows))
+        y = self._check_targets(chunk[1], look.rows) if is_chosen(self.features) else None
+        if y is not None:
+            check_lengths(X, y)
+        look.add(X, check_weight(chunk[2] if len(chunk) > 2 else None, X.shape[0], look.rows), y)
 
-    def _fit_features(self, seen: FirstPass) -> Features:
-        self.features_ = fit_features(self.features, seen.sample, self.random_state, seen.columns)
+    def _most_examples(self) -> int | None:
+        """Distinct rows that are kept with their targets."""
+        return None if self.solver == "exact" else EXACT_ROWS
+
+    def _prepare(
+        self, seen: FirstPass, targets: Targets, options: RidgeOptions, *, all_rows: bool = True
+    ) -> Features | None:
+        """Choose a way of solving, and what there is to choose of a kernel; the fitted map, None where none is needed."""
+        chosen = is_chosen(self.features)
+        self.solver_ = way_of_solving(self.solver, seen, options, chosen=chosen, more_to_come=not all_rows)
+        self.choice_ = self.model_ = self.features_ = self.coef_ = None
+        if chosen:
+            targets.check_complete()
+            self.choice_ = choose_for(
+                map_to_fit(self.features, self.random_state), seen, targets, options, self.solver_
+            )
+        if self.solver_ != "features":
+            return None
+        self.features_ = fit_features(self.features, seen, self.random_state, self.choice_)
         return CheckedFeatures(self.features_)
+
+    def _solve_kernel(self, seen: FirstPass, targets: Targets, options: RidgeOptions) -> Self:
+        """Solve without features, and store the model."""
+        assert self.choice_ is not None
+        assert seen.merged is not None
+        model, lam = fit_kernel_model(
+            self.choice_,
+            seen.merged,
+            regularizer=options.regularizer,
+            candidates=options.candidates,
+            intercept=options.intercept,
+        )
+        if "_sums" in vars(self):
+            del self._sums
+        self._targets = targets
+        self._given = seen.given
+        two = options.regularizer == "two"
+        self.lam_ = lam if two else lam[0]
+        lams, self.scores_ = cast(np.ndarray, self.choice_.lams), self.choice_.errors
+        self.lams_ = np.stack([lams, lams], axis=1) if two else lams
+        self.n_rows_ = seen.n_rows
+        self._store_model(model)
+        return self
 
     def _conclude(self, sums: RidgeSums, targets: Targets, options: RidgeOptions) -> Self:
         """Solve for the sums, and store the model."""
         solution = solve_ridge(sums, targets, CheckedFeatures(self.features_), options)
         self._sums, self._targets = sums, targets
+        if "_given" in vars(self):
+            del self._given
         two = options.regularizer == "two"
         self.lam_ = solution.lam if two else solution.lam[0]
         self.lams_ = solution.candidates if two else solution.candidates[:, 0]
@@ -229,20 +308,42 @@ class RidgeBase(SavableMixin, BaseEstimator, ABC):
 
     # ---- predicting
 
-    def _outputs(self, X: Any) -> Any:
-        """Values of the linear model, shape (n_samples, n_outputs), float64."""
-        check_is_fitted(self, "coef_")
-        return linear_values(self, X, self.features_, np.atleast_2d(self.coef_), np.atleast_1d(self.intercept_))
+    def _row_model(self) -> RowModel:
+        """The fitted model as a function of rows."""
+        if self.model_ is not None:
+            return self.model_
+        coef, intercept = np.atleast_2d(self.coef_), np.atleast_1d(self.intercept_)
+        return LinearModel(CheckedFeatures(self.features_), coef, intercept)
 
     def _check_loaded(self) -> None:
-        if "coef_" in vars(self):
-            check_linear(self.features_, np.atleast_2d(self.coef_), np.atleast_1d(self.intercept_))
+        if "coef_" not in vars(self):
+            return
+        self.solver_ = self.solver_ or "features"  # files from before there was a choice
+        n_outputs = self._n_outputs()
+        if self.model_ is None:
+            check_linear(self.features_, np.atleast_2d(self.coef_), np.atleast_1d(self.intercept_), n_outputs)
+        elif n_outputs not in (None, self.model_.width) or self.model_.placement.n_features not in (
+            None,
+            self.n_features_in_,
+        ):
+            raise ValueError("the kernel model does not fit the number of columns or of outputs")
+
+    @abstractmethod
+    def _n_outputs(self) -> int | None:
+        """How many outputs a fitted model must have; None if any number."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         copy_input_tags(tags, self.features)
         tags.target_tags.required = True
         return tags
+
+
+def _joined(first: Block, second: Block) -> Block:
+    """The rows of two blocks; weights of 1 where only one has any."""
+    weights = [np.ones(X.shape[0]) if weight is None else weight for X, _, weight in (first, second)]
+    weight = None if first[2] is None and second[2] is None else np.concatenate(weights)
+    return stack_rows([first[0], second[0]]), np.concatenate([first[1], second[1]]), weight
 
 
 def _add_block(

@@ -26,9 +26,11 @@ from krein.estimators.maps.fitting import (
 )
 from krein.files.models import SavableMixin
 from krein.learning.cost_choice import C_GRID, best_cost, class_signs, fold_hits
+from krein.learning.first_pass import Examples
 from krein.learning.squared_hinge import squared_hinge
 from krein.learning.stream import all_features
 from krein.learning.targets import LabelTargets, winning_columns
+from krein.learning.tuning.choice import FEATURE_CHOICE_ROWS
 
 __all__ = ["KreinSVC"]
 
@@ -142,8 +144,8 @@ class KreinSVC(LinearClassifierMixin, SavableMixin, BaseEstimator):
         check_lengths(X, y)
         LabelTargets(y).check_complete()
         self.classes_, codes = np.unique(y, return_inverse=True)
-        X, seen, checked = look_for(self.features, X)
-        self.features_ = fit_features(self.features, seen.sample, self.random_state, seen.columns)
+        X, seen, checked = look_for(self.features, X, None, Examples(y, LabelTargets(), FEATURE_CHOICE_ROWS))
+        self.features_ = fit_features(self.features, seen, self.random_state)
         Z = all_features(CheckedFeatures(self.features_), X, checked=checked)
         self.cv_scores_ = None
         if C is None:

@@ -62,7 +62,7 @@ class SignedTransformer(SavableMixin, ClassNamePrefixFeaturesOutMixin, Transform
     A subclass gives `_learn`, which must set ``signature_``, and `_features`.
     """
 
-    n_components: int
+    n_components: Any
     random_state: Any
     signature_: np.ndarray
 

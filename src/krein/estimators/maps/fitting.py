@@ -11,37 +11,72 @@ from sklearn import config_context
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import get_tags
 
-from krein.learning.columns import ColumnSummary
-from krein.learning.first_pass import FirstPass, look_at_matrix
+from krein.learning.first_pass import Examples, FirstPass, look_at_matrix
+from krein.learning.path import Regularizer
 from krein.learning.stream import Features
+from krein.learning.tuning.choice import FEATURE_CHOICE_ROWS, Choice
 
 __all__ = [
     "CheckedFeatures",
-    "ColumnScaledMap",
+    "DataChosenMap",
     "check_features",
+    "check_signature",
     "copy_input_tags",
     "fit_features",
+    "is_chosen",
     "look_for",
+    "map_to_fit",
     "wants_columns",
 ]
 
 
-class ColumnScaledMap(ABC):
-    """A feature map that scales columns, and would rather know their range in all rows than in a sample.
+class DataChosenMap(ABC):
+    """A feature map that is chosen by the targets, or by the columns of all rows rather than of a sample.
 
-    A learner that passes over all rows before it fits its map summarizes the columns on the way, and calls `fit_sample`
-    instead of ``fit``.
+    A learner that passes over all rows before it fits its map summarizes the columns on the way, keeps some rows with their
+    targets, and calls `choose` and `fit_choice` instead of ``fit``.
     """
 
+    @property
     @abstractmethod
-    def fit_sample(self, X: Any, columns: ColumnSummary) -> Self:
-        """Fit on a sample of rows whose columns are known.
+    def chooses(self) -> bool:
+        """Whether there is a kernel to choose."""
+
+    @abstractmethod
+    def choose(
+        self,
+        seen: FirstPass,
+        *,
+        lams: np.ndarray | None = None,
+        regularizer: Regularizer = "hilbert",
+        intercept: bool = True,
+        most_rows: int = FEATURE_CHOICE_ROWS,
+    ) -> Choice:
+        """Placement, kernel and λ from what was seen of a table.
 
         Parameters
         ----------
-        X : array of shape (n_sampled, n_features)
-        columns : krein.learning.columns.ColumnSummary
-            Range, mean and variance of each column over all rows.
+        seen : FirstPass
+        lams : ndarray of shape (n_lams,), default=None
+            Values of λ a learner may take; None for a grid.
+        regularizer : {"hilbert", "two", "krein"}, default="hilbert"
+        intercept : bool, default=True
+        most_rows : int
+            Rows of the last round.
+
+        Returns
+        -------
+        Choice
+        """
+
+    @abstractmethod
+    def fit_choice(self, seen: FirstPass, choice: Choice) -> Self:
+        """Fit the features of what was chosen.
+
+        Parameters
+        ----------
+        seen : FirstPass
+        choice : Choice
 
         Returns
         -------
@@ -86,42 +121,38 @@ def check_features(features: Any) -> None:
         )
 
 
-def fit_features(features: Any, sample: Any, random_state: Any, columns: ColumnSummary | None = None) -> Any:
-    """A fitted clone of `features`, or of the default map; an error if it has no signature.
+def map_to_fit(features: Any, random_state: Any) -> Any:
+    """A clone of `features`, or the map that is meant by None.
 
     Parameters
     ----------
     features : transformer or None
-    sample : array or CSR matrix of shape (n_rows, n_features)
-        Finite.
     random_state : as in scikit-learn
         For the default map only; a map that is passed in has its own.
-    columns : ColumnSummary or None, default=None
-        For a `ColumnScaledMap`.
 
     Returns
     -------
-    the fitted map
+    an unfitted map
     """
-    if features is None:
-        from krein.estimators.maps.fourier import SignedFourierFeatures  # late: a user of another map does not need it
+    if features is not None:
+        return clone(features)
+    from krein.estimators.maps.tuned import TunedFeatures  # late: it is a map itself
 
-        fitted = SignedFourierFeatures(random_state=random_state)
-    else:
-        fitted = clone(features)
-    with config_context(assume_finite=True):
-        if isinstance(fitted, ColumnScaledMap) and columns is not None:
-            fitted.fit_sample(sample, columns)
-        else:
-            fitted.fit(sample)
-    try:
-        fitted.signature_  # noqa: B018
-    except AttributeError as error:
-        raise TypeError(
-            f"features must be a map with a signature, but {type(fitted).__name__} has no signature_ after fit; use "
-            "krein.SignedFourierFeatures, krein.KreinNystroem or a map of krein.baselines"
-        ) from error
-    return fitted
+    return TunedFeatures(random_state=random_state)
+
+
+def is_chosen(features: Any) -> bool:
+    """Whether the kernel is chosen from the data.
+
+    Parameters
+    ----------
+    features : transformer or None
+
+    Returns
+    -------
+    bool
+    """
+    return features is None or (isinstance(features, DataChosenMap) and features.chooses)
 
 
 def wants_columns(features: Any) -> bool:
@@ -135,10 +166,54 @@ def wants_columns(features: Any) -> bool:
     -------
     bool
     """
-    return isinstance(features, ColumnScaledMap)
+    return features is None or isinstance(features, DataChosenMap)
 
 
-def look_for(features: Any, X: Any, weight: np.ndarray | None = None) -> tuple[Any, FirstPass, bool]:
+def fit_features(features: Any, seen: FirstPass, random_state: Any, choice: Choice | None = None) -> Any:
+    """A fitted clone of `features`, or of the default map; an error if it has no signature.
+
+    Parameters
+    ----------
+    features : transformer or None
+    seen : FirstPass
+        Finite rows, and what a map that is chosen from the data wants beside them.
+    random_state : as in scikit-learn
+        For the default map only; a map that is passed in has its own.
+    choice : Choice or None, default=None
+        What was chosen already.
+
+    Returns
+    -------
+    the fitted map
+    """
+    fitted = map_to_fit(features, random_state)
+    with config_context(assume_finite=True):
+        if isinstance(fitted, DataChosenMap):
+            return fitted.fit_choice(seen, fitted.choose(seen) if choice is None else choice)
+        fitted.fit(seen.sample)
+    check_signature(fitted)
+    return fitted
+
+
+def check_signature(fitted: Any) -> None:
+    """An error if a fitted map has no signature.
+
+    Parameters
+    ----------
+    fitted : a fitted map
+    """
+    try:
+        fitted.signature_  # noqa: B018
+    except AttributeError as error:
+        raise TypeError(
+            f"features must be a map with a signature, but {type(fitted).__name__} has no signature_ after fit; use "
+            "krein.SignedFourierFeatures, krein.KreinNystroem or a map of krein.baselines"
+        ) from error
+
+
+def look_for(
+    features: Any, X: Any, weight: np.ndarray | None = None, examples: Examples | None = None
+) -> tuple[Any, FirstPass, bool]:
     """What a map that is yet to be fitted needs to know of a matrix of rows, or of similarities if it takes those.
 
     Parameters
@@ -146,6 +221,8 @@ def look_for(features: Any, X: Any, weight: np.ndarray | None = None) -> tuple[A
     features : transformer or None
     X : ndarray, memory map or CSR matrix of shape (n_rows, n_features)
     weight : ndarray of shape (n_rows,), default=None
+    examples : Examples or None, default=None
+        Targets, for a map that is chosen by them.
 
     Returns
     -------
@@ -155,7 +232,8 @@ def look_for(features: Any, X: Any, weight: np.ndarray | None = None) -> tuple[A
         Whether all rows were found to be finite, see `krein.learning.first_pass.look_at_matrix`.
     """
     pairwise = features is not None and bool(get_tags(features).input_tags.pairwise)
-    return look_at_matrix(X, weight, summarize=wants_columns(features), whole=pairwise)
+    chosen_by = examples if is_chosen(features) else None
+    return look_at_matrix(X, weight, summarize=wants_columns(features), whole=pairwise, examples=chosen_by)
 
 
 def copy_input_tags(tags: Any, features: Any) -> None:

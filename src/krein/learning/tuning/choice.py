@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from krein._core.threads import quiet_blas
-from krein.kernels import Kernel
+from krein.kernels import DeltaGaussian, Kernel
 from krein.learning.columns import ColumnSummary
 from krein.learning.path import Regularizer
 from krein.learning.tuning.judge import Judgement, judge, judge_near
 from krein.learning.tuning.merged_rows import MergedRows
 from krein.learning.tuning.placement import Placement, scaled_columns
 from krein.learning.tuning.portfolio import PORTFOLIO, Candidate, candidates
-from krein.learning.tuning.trials import Trial, Trials
+from krein.learning.tuning.trials import NOTHING_TRIED, Trial, Trials
 
-__all__ = ["Choice", "choose"]
+__all__ = ["FEATURE_CHOICE_ROWS", "Choice", "choose", "fixed_choice", "unsupervised_choice"]
 
+FEATURE_CHOICE_ROWS = 2500  # rows of the last round where features are to be fitted, which no choice makes exact
 _FIRST_ROWS = 300  # all candidates: thirty eigenproblems of this size take a fifth of a second
 _EIGEN_ROWS = 1000  # the whole path of λ: above, a Cholesky factor for each of a few λ is cheaper
 _SHORT_LIST = 8, 4, 2  # candidates that go on to the next, larger sample
@@ -35,8 +37,10 @@ class Choice:
     ----------
     placement : Placement
     kernel : Kernel
-    lam : float
-        λ per unit of weight: the system is :math:`K + n \\lambda I`.
+    lam : float or None, default=None
+        λ per unit of weight: the system is :math:`K + n \\lambda I`. None where there were no targets.
+    lams, errors : ndarray of shape (n_lams,), default=None
+        Candidates for λ of that kernel in the last round, and the error for each, in units of that of a constant.
     trials : Trials
         What was tried.
     indefinite : bool, default=False
@@ -45,8 +49,10 @@ class Choice:
 
     placement: Placement
     kernel: Kernel
-    lam: float
-    trials: Trials
+    lam: float | None = None
+    lams: np.ndarray | None = None
+    errors: np.ndarray | None = None
+    trials: Trials = NOTHING_TRIED
     indefinite: bool = False
 
 
@@ -94,9 +100,7 @@ def choose(
     -------
     Choice
     """
-    if columns is None and isinstance(rows.X, np.ndarray):
-        columns = ColumnSummary.of(rows.X, rows.weight)
-    tried = candidates(kernels, scaled_columns(scaling, columns), rows.X)
+    tried = candidates(kernels, _placement(scaling, columns, rows.X, rows.weight), rows.X)
     if not tried:
         raise ValueError("kernels is empty: there is nothing to choose from; give at least one kernel")
     trials: list[Trial] = []
@@ -117,7 +121,59 @@ def choose(
     assert best is not None
     trials[0] = replace(trials[0], chosen=True)
     found = best.judgement
-    return Choice(best.candidate.placement, best.candidate.kernel, found.lam, Trials(tuple(trials)), found.indefinite)
+    placement, kernel = best.candidate.placement, best.candidate.kernel
+    return Choice(placement, kernel, found.lam, found.lams, found.errors, Trials(tuple(trials)), found.indefinite)
+
+
+def unsupervised_choice(
+    kernels: Iterable[Kernel], X: Any, *, columns: ColumnSummary | None = None, scaling: str = "standard"
+) -> Choice:
+    """Without targets: the default kernel at the median distance, or the first of one's own.
+
+    Parameters
+    ----------
+    kernels : iterable of Kernel
+    X : ndarray or CSR matrix of shape (n_rows, n_features)
+        Raw rows.
+    columns : ColumnSummary, default=None
+    scaling : {"standard", "minmax", "none"}, default="standard"
+
+    Returns
+    -------
+    Choice
+    """
+    kernels = tuple(kernels)
+    kernel = DeltaGaussian() if DeltaGaussian() in kernels else kernels[0]
+    tried = candidates([kernel], _placement(scaling, columns, X), X)
+    plain = next((one for one in tried if one.factor in (None, 1.0)), tried[0])
+    return Choice(plain.placement, plain.kernel)
+
+
+def fixed_choice(
+    kernel: Kernel | None, X: Any, *, columns: ColumnSummary | None = None, scaling: str = "standard"
+) -> Choice:
+    """A kernel as it is, on scaled columns.
+
+    Parameters
+    ----------
+    kernel : Kernel or None
+        None for the default.
+    X : ndarray or CSR matrix of shape (n_rows, n_features)
+        Raw rows.
+    columns : ColumnSummary, default=None
+    scaling : {"standard", "minmax", "none"}, default="standard"
+
+    Returns
+    -------
+    Choice
+    """
+    return Choice(_placement(scaling, columns, X), DeltaGaussian() if kernel is None else kernel)
+
+
+def _placement(scaling: str, columns: ColumnSummary | None, X: Any, weight: np.ndarray | None = None) -> Placement:
+    if columns is None and isinstance(X, np.ndarray):
+        columns = ColumnSummary.of(X, weight)
+    return scaled_columns(scaling, columns)
 
 
 def _rounds(n_rows: int) -> list[tuple[int, int]]:

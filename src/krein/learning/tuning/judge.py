@@ -95,7 +95,7 @@ def judge(
         errors = fold_scores(gram, rows.Y, lams, "hilbert", center=intercept, weight=rows.weight)
         errors = errors + float(rows.scatter.sum()) / rows.total
     else:
-        errors = problem.loo_scores(rows.Y, rows.total * lams, rows.left_out, rows.scatter)
+        errors = problem.loo_scores(rows.Y, rows.total * lams, rows.left_out, rows.scatter.sum(axis=1))
     return Judgement(lams, _relative(errors, rows), indefinite, len(rows))
 
 
@@ -143,7 +143,7 @@ def judge_near(
             beta = beta - np.multiply.outer(ones, root[:, 0] @ beta / (root[:, 0] @ ones))
             diagonal = diagonal - np.square(ones[tail]) / (root[:, 0] @ ones)
         free = (1.0 - share) + share * (mu * diagonal)
-        squared = np.square(mu * beta[tail]).sum(axis=1) + rows.scatter[tail]
+        squared = np.square(mu * beta[tail]).sum(axis=1) + rows.scatter[tail].sum(axis=1)
         errors[i] = float((squared / np.square(free)).sum() / rows.weight[tail].sum())
     return Judgement(lams, _relative(errors, rows), False, len(rows))
 

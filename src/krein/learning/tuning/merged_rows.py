@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,8 +26,8 @@ class MergedRows:
         Weighted means of the targets.
     weight : ndarray of shape (n_distinct,)
         Total weights.
-    scatter : ndarray of shape (n_distinct,)
-        :math:`\sum_j w_{ij} \|y_{ij} - \bar y_i\|^2` over equal rows.
+    scatter : ndarray of shape (n_distinct, n_targets)
+        :math:`\sum_j w_{ij} (y_{ij} - \bar y_i)^2` over equal rows.
     left_out : ndarray of shape (n_distinct,)
         What leave-one-out takes away: one copy where all weights are whole numbers, else the whole weight.
     """
@@ -48,9 +49,11 @@ class MergedRows:
     @property
     def variance(self) -> float:
         """Squared error of a constant, per unit of weight, summed over the targets."""
-        mean = self.weight @ self.Y / self.total
-        apart = float(self.weight @ np.square(self.Y - mean).sum(axis=1))
-        return (apart + float(self.scatter.sum())) / self.total
+        return float(self._variances().sum())
+
+    def _variances(self) -> np.ndarray:
+        apart = self.weight @ np.square(self.Y - self.weight @ self.Y / self.total)
+        return np.asarray((apart + self.scatter.sum(axis=0)) / self.total)
 
     def head(self, n_rows: int) -> MergedRows:
         """The first rows: a sample, as rows are in no order.
@@ -68,28 +71,38 @@ class MergedRows:
         cut = slice(0, n_rows)
         return MergedRows(self.X[cut], self.Y[cut], self.weight[cut], self.scatter[cut], self.left_out[cut])
 
-    def with_rows(self, X: Any) -> MergedRows:
-        """The same problem on other rows, such as placed ones.
-
-        Parameters
-        ----------
-        X : ndarray or CSR matrix of n_distinct rows
+    def equalized(self) -> MergedRows:
+        """The same with targets of variance one, so that each counts as much as any other whatever its unit.
 
         Returns
         -------
         MergedRows
         """
-        return MergedRows(X, self.Y, self.weight, self.scatter, self.left_out)
+        variances = self._variances()
+        scale = 1.0 / np.sqrt(np.where(variances > 0.0, variances, 1.0))
+        return MergedRows(self.X, self.Y * scale, self.weight, self.scatter * scale**2, self.left_out)
 
 
-def merge_rows(X: Any, Y: np.ndarray, weight: np.ndarray | None = None) -> MergedRows:
+def merge_rows(
+    X: Any,
+    y: np.ndarray,
+    weight: np.ndarray | None = None,
+    *,
+    columns: Callable[[np.ndarray], np.ndarray] | None = None,
+    most: int | None = None,
+) -> MergedRows:
     """Merge equal rows, and drop those of weight zero.
 
     Parameters
     ----------
     X : ndarray or CSR matrix of shape (n_rows, n_features), finite
-    Y : ndarray of shape (n_rows, n_targets)
+    y : ndarray of n_rows entries
+        Targets, or codes of targets.
     weight : ndarray of shape (n_rows,), default=None
+    columns : callable, default=None
+        From codes to targets of shape (n, n_targets); None where `y` are these already.
+    most : int, default=None
+        Distinct rows to keep, the first in their order; None for all.
 
     Returns
     -------
@@ -100,24 +113,23 @@ def merge_rows(X: Any, Y: np.ndarray, weight: np.ndarray | None = None) -> Merge
     >>> import numpy as np
     >>> from krein.learning.tuning import merge_rows
     >>> rows = merge_rows(np.array([[1.0], [2.0], [1.0]]), np.array([[0.0], [5.0], [1.0]]))
-    >>> dict(zip(rows.X[:, 0].tolist(), rows.Y[:, 0].tolist()))
-    {1.0: 0.5, 2.0: 5.0}
+    >>> sorted(zip(rows.X[:, 0].tolist(), rows.Y[:, 0].tolist()))
+    [(1.0, 0.5), (2.0, 5.0)]
     """
-    w = np.ones(Y.shape[0]) if weight is None else np.asarray(weight, dtype=np.float64)
+    w = np.ones(y.shape[0]) if weight is None else np.asarray(weight, dtype=np.float64)
     present = np.flatnonzero(w > 0.0)
     if not present.size:
         raise ValueError("sample_weight is zero for all rows, so there is nothing to fit; pass a positive weight")
     if present.size < w.size:
-        X, Y, w = X[present], Y[present], w[present]
-    first, group = distinct_groups(X)
-    rows, total, scatter = X[first], w[first], np.zeros(first.size)
-    if first.size == w.size:
-        Y = Y[first]
-    else:
-        join = sp.csr_array((w, (group, np.arange(w.size))), shape=(first.size, w.size))
-        total = join @ np.ones(w.size)
-        mean = (join @ Y) / total[:, None]
-        scatter = join @ np.square(Y - mean[group]).sum(axis=1)
-        Y = mean
+        X, y, w = X[present], y[present], w[present]
     counts = bool((w == np.rint(w)).all())
-    return MergedRows(rows, np.asarray(Y, dtype=np.float64), total, scatter, np.ones(total.size) if counts else total)
+    first, group = distinct_groups(X)
+    if most is not None and most < first.size:
+        kept = np.flatnonzero(group < most)
+        first, group, y, w = first[:most], group[kept], y[kept], w[kept]
+    Y = np.asarray(y if columns is None else columns(y), dtype=np.float64)
+    join = sp.csr_array((w, (group, np.arange(w.size))), shape=(first.size, w.size))
+    total = join @ np.ones(w.size)
+    mean = (join @ Y) / total[:, None]
+    scatter = join @ np.square(Y - mean[group])
+    return MergedRows(X[first], mean, total, scatter, np.ones(total.size) if counts else total)

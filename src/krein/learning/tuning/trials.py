@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from krein.kernels import Kernel
 
-__all__ = ["Trial", "Trials"]
+__all__ = ["NOTHING_TRIED", "Trial", "Trials"]
 
 _SHOWN = 12  # rows of the short form
 
@@ -92,6 +92,9 @@ class Trials:
         head = "".join(f"<th>{html.escape(title)}</th>" for title in _TITLES)
         body = "".join(_html_row(trial) for trial in self.trials)
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+NOTHING_TRIED = Trials(())
 
 
 def _html_row(trial: Trial) -> str:

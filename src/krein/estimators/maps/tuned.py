@@ -1,0 +1,294 @@
+"""A feature map whose scaling, kernel and length scale are chosen from the data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self, final
+
+import numpy as np
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import check_consistent_length, validate_data
+
+from krein._core.checks import one_of, positive_integer
+from krein._core.threads import quiet_blas
+from krein.estimators.learners.input_checks import check_labels, check_numbers
+from krein.estimators.maps.base import SignedTransformer, signed_product
+from krein.estimators.maps.fitting import DataChosenMap, check_features, check_signature
+from krein.estimators.maps.nystroem import KreinNystroem
+from krein.kernels import Kernel
+from krein.learning.first_pass import Examples, FirstPass, look_at_matrix
+from krein.learning.path import Regularizer
+from krein.learning.targets import LabelTargets, NumberTargets, Targets
+from krein.learning.tuning.choice import FEATURE_CHOICE_ROWS, Choice, choose, fixed_choice, unsupervised_choice
+from krein.learning.tuning.limits import default_width
+from krein.learning.tuning.placement import SCALINGS, Placement
+from krein.learning.tuning.portfolio import PORTFOLIO
+from krein.learning.tuning.trials import Trials
+
+__all__ = ["TunedFeatures"]
+
+_MANY_LABELS = 100  # distinct numbers from which on a target is a quantity and no class
+_CHECKED = 500  # rows whose kernel matrix gives the error estimate
+
+
+@final
+class TunedFeatures(DataChosenMap, SignedTransformer):
+    r"""Columns brought to one scale, a kernel and its length scale chosen by leave-one-out, and features of that kernel.
+
+    Parameters
+    ----------
+    kernels : "portfolio", Kernel, sequence of Kernel or None, default="portfolio"
+        What is tried, each at five length scales from 1/8 to 2 times the median distance of scaled rows: Gaussian, Cauchy,
+        Matérn 3/2, Laplacian and Delta-Gaussian; and on rows with a constant column appended and brought to unit length
+        arc-cosine of order 0 and 1 and NTK. Or kernels of your own. None: no choice, the kernel is that of `features`.
+    n_components : int or "auto", default="auto"
+        Number of output columns; ``"auto"`` grows with the square root of the number of rows, from 512 to 4,096.
+    scaling : {"standard", "minmax", "none"}, default="standard"
+        Columns to mean zero and variance one; or to [0, 1] by the least and greatest value of the rows fitted on, other rows
+        cut to it; or as they are. A constant column becomes 0. Columns of sparse rows are left as they are. Inside a learner
+        the rows fitted on are all rows it learns from, by their weights, although the map is fitted on a sample of them.
+    features : feature map, default=None
+        What makes features of the kernel: its parameters ``kernel`` and ``n_components`` are set by the choice. None takes
+        `KreinNystroem`.
+    random_state : int, RandomState or None, default=None
+        For the default feature map.
+
+    Attributes
+    ----------
+    scores_ : Trials
+        The table of what was tried, best first: kernel, scale, rows, λ, and the squared error of rows left out in units of
+        that of a constant. Empty if nothing was.
+    choice_ : Choice
+        Placement of rows, kernel, and the λ a ridge model would take.
+    kernel_ : Kernel
+    features_ : the fitted feature map, of placed rows
+    n_components_ : int
+    signature_ : ndarray of shape (n_components_,)
+    error_estimate_ : float
+        Relative error of the kernel matrix of some training rows.
+
+    Notes
+    -----
+    Ridge regression on one sample of 300 rows gives, from one eigendecomposition a kernel, the exact leave-one-out error for a
+    whole path of λ; the best kernels go on to more rows, because more rows want smaller scales and rougher kernels. An
+    indefinite kernel is judged by five held-out folds, because :math:`|K|` of all rows has seen the row that is left out.
+    Errors that differ by less than a thousandth are equal, and the smoother kernel is taken.
+
+    Targets that are text, or numbers of which there are at most 100 and all are whole, are classes. Without targets the kernel is
+    ``DeltaGaussian`` at the median distance.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein import TunedFeatures
+    >>> X = np.random.default_rng(0).uniform(-1, 1, size=(200, 1))
+    >>> features = TunedFeatures(n_components=50, random_state=0).fit(X, np.sin(20 * X[:, 0]))
+    >>> features.kernel_.length_scale < 0.5
+    True
+    >>> features.transform(X).shape
+    (200, 50)
+    """
+
+    def __init__(
+        self,
+        kernels: str | Kernel | Sequence[Kernel] | None = "portfolio",
+        n_components: int | str = "auto",
+        *,
+        scaling: str = "standard",
+        features: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.kernels = kernels
+        self.n_components = n_components
+        self.scaling = scaling
+        self.features = features
+        self.random_state = random_state
+
+    @quiet_blas()
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Choose a kernel, and fit its features.
+
+        Parameters
+        ----------
+        X : array, DataFrame or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,) or (n_samples, n_targets), default=None
+            Labels or numbers. None: the default kernel at the median distance.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
+        examples = None
+        if y is not None and self.chooses:
+            check_consistent_length(X, y)
+            y, targets = _as_targets(y)
+            examples = Examples(y, targets, FEATURE_CHOICE_ROWS)
+        seen = look_at_matrix(X, None, summarize=True, examples=examples)[1]
+        return self.fit_choice(seen, self.choose(seen))
+
+    @property
+    def chooses(self) -> bool:
+        """Whether there is a kernel to choose."""
+        return self.kernels is not None
+
+    def choose(
+        self,
+        seen: FirstPass,
+        *,
+        lams: np.ndarray | None = None,
+        regularizer: Regularizer = "hilbert",
+        intercept: bool = True,
+        most_rows: int = FEATURE_CHOICE_ROWS,
+    ) -> Choice:
+        """Choose from what was seen of a table.
+
+        Parameters
+        ----------
+        seen : FirstPass
+        lams : ndarray of shape (n_lams,), default=None
+            Values of λ a learner may take.
+        regularizer : {"hilbert", "two", "krein"}, default="hilbert"
+        intercept : bool, default=True
+        most_rows : int
+            Rows of the last round.
+
+        Returns
+        -------
+        Choice
+        """
+        self._check_parameters()
+        if not self.chooses:
+            return fixed_choice(self._given_kernel(), seen.sample, columns=seen.columns, scaling=self.scaling)
+        if seen.merged is None:
+            return unsupervised_choice(self._tried(), seen.sample, columns=seen.columns, scaling=self.scaling)
+        return choose(
+            seen.merged,
+            columns=seen.columns,
+            scaling=self.scaling,
+            kernels=self._tried(),
+            lams=lams,
+            regularizer=regularizer,
+            intercept=intercept,
+            most_rows=most_rows,
+        )
+
+    def fit_choice(self, seen: FirstPass, choice: Choice) -> Self:
+        """Fit the features of a kernel that was chosen.
+
+        Parameters
+        ----------
+        seen : FirstPass
+        choice : Choice
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        X = validate_data(self, seen.sample, accept_sparse="csr", dtype=[np.float64, np.float32])
+        placed = choice.placement(X)
+        self.choice_ = choice
+        with config_context(assume_finite=True):
+            self.features_ = self._map(choice.kernel, _width(seen, self.n_components)).fit(placed)
+        check_signature(self.features_)
+        self.signature_ = self.features_.signature_
+        self._n_features_out = self.n_components_ = int(self.signature_.shape[0])
+        self.error_estimate_ = self._error(placed[:_CHECKED])
+        return self
+
+    @property
+    def scores_(self) -> Trials:
+        """The table of what was tried."""
+        return self.choice_.trials
+
+    @property
+    def kernel_(self) -> Kernel:
+        """The kernel of placed rows."""
+        return self.choice_.kernel
+
+    @property
+    def placement_(self) -> Placement:
+        """Rows to the rows the kernel sees."""
+        return self.choice_.placement
+
+    def _check_parameters(self) -> None:
+        check_features(self.features)
+        one_of(self.scaling, "scaling", SCALINGS)
+        if isinstance(self.n_components, str):
+            one_of(self.n_components, "n_components", ("auto",), otherwise=" or a positive integer")
+        else:
+            positive_integer(self.n_components, "n_components")
+        self._tried()
+
+    def _tried(self) -> tuple[Kernel, ...]:
+        if isinstance(self.kernels, str):
+            one_of(self.kernels, "kernels", ("portfolio",), otherwise=", a kernel or several of them")
+            return PORTFOLIO
+        kernels = (self.kernels,) if isinstance(self.kernels, Kernel) else tuple(self.kernels or ())
+        for kernel in kernels:
+            if not isinstance(kernel, Kernel):
+                raise TypeError(
+                    f"kernels must be 'portfolio', a kernel of krein.kernels or several of them, got {kernel!r} of type "
+                    f"{type(kernel).__name__}"
+                )
+        return kernels
+
+    def _given_kernel(self) -> Kernel | None:
+        kernel = None if self.features is None else self.features.get_params(deep=False).get("kernel")
+        return kernel if isinstance(kernel, Kernel) else None
+
+    def _map(self, kernel: Kernel, width: int) -> Any:
+        if self.features is None:
+            return KreinNystroem(kernel, width, landmarks="auto", random_state=self.random_state)
+        found = clone(self.features)
+        if self.chooses:
+            found.set_params(kernel=kernel)
+        if not isinstance(self.n_components, str):
+            found.set_params(n_components=width)
+        return found
+
+    def _error(self, placed: Any) -> float:
+        with config_context(assume_finite=True):
+            Z = np.asarray(self.features_.transform(placed))
+        if not self.chooses and self._given_kernel() is None:
+            return float("nan")  # a map that has no kernel of this library
+        exact = self.choice_.kernel(placed)
+        return float(np.linalg.norm(signed_product(Z, self.signature_, Z) - exact) / np.linalg.norm(exact))
+
+    def _learn(self, X: Any, rng: np.random.Generator) -> None:
+        raise NotImplementedError  # `fit` does it
+
+    def _features(self, X: Any) -> np.ndarray:
+        with config_context(assume_finite=True, transform_output="default"):
+            return np.asarray(self.features_.transform(self.choice_.placement(X)))
+
+    def _check_loaded(self) -> None:
+        super()._check_loaded()
+        if "signature_" not in vars(self):
+            return
+        if not np.array_equal(self.signature_, self.features_.signature_):
+            raise ValueError("signature_ is not that of the fitted map")
+        if self.choice_.placement.n_features not in (None, self.n_features_in_):
+            raise ValueError(
+                f"the placement takes rows of {self.choice_.placement.n_features} columns, the map {self.n_features_in_}"
+            )
+
+
+def _width(seen: FirstPass, n_components: int | str) -> int:
+    if not isinstance(n_components, str):
+        return positive_integer(n_components, "n_components")
+    return default_width(seen.sample.shape[0] if seen.complete else seen.n_rows)
+
+
+def _as_targets(y: Any) -> tuple[np.ndarray, Targets]:
+    """Targets as labels or as numbers, and what they are."""
+    kind = type_of_target(y, input_name="y")
+    if kind in ("binary", "multiclass"):
+        labels = check_labels(y)
+        if labels.dtype.kind not in "iuf" or np.unique(labels).size <= _MANY_LABELS:
+            return labels, LabelTargets()
+    return check_numbers(y), NumberTargets()

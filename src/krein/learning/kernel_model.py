@@ -1,0 +1,164 @@
+"""Kernel ridge solved exactly on all rows, and the model that comes of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy import linalg
+
+from krein._core.rows import row_blocks
+from krein._core.threads import blas_threads, quiet_blas
+from krein.kernels import Kernel
+from krein.learning.dual import dual_problem
+from krein.learning.exact_ridge import fit_exact_ridge
+from krein.learning.path import Regularizer
+from krein.learning.stream import block_length, finite_rows
+from krein.learning.tuning.choice import Choice
+from krein.learning.tuning.merged_rows import MergedRows
+from krein.learning.tuning.placement import Placement
+
+__all__ = ["KernelModel", "fit_kernel_model"]
+
+
+@dataclass(frozen=True, eq=False)
+class KernelModel:
+    r"""Rows to values :math:`f(x) = \sum_i \alpha_i\, k(p(x), x_i) + b`, in blocks, so that memory is bounded.
+
+    Parameters
+    ----------
+    placement : Placement
+        :math:`p`, raw rows to the rows the kernel sees.
+    kernel : Kernel
+    rows : ndarray or CSR matrix of shape (n_rows, n_columns)
+        Placed training rows.
+    dual : ndarray of shape (n_rows, n_outputs)
+        :math:`\alpha`.
+    offset : ndarray of shape (n_outputs,)
+        :math:`b`.
+    """
+
+    placement: Placement
+    kernel: Kernel
+    rows: np.ndarray | sp.csr_array
+    dual: np.ndarray
+    offset: np.ndarray
+
+    def __post_init__(self) -> None:
+        if self.dual.ndim != 2 or self.dual.shape[0] != self.rows.shape[0]:
+            raise ValueError(f"dual has shape {self.dual.shape}, which does not fit {self.rows.shape[0]} rows")
+        if self.offset.shape != self.dual.shape[1:]:
+            raise ValueError(
+                f"offset has shape {self.offset.shape}, which does not fit dual of shape {self.dual.shape}"
+            )
+
+    @property
+    def width(self) -> int:
+        """Number of outputs."""
+        return int(self.dual.shape[1])
+
+    def __call__(self, X: Any) -> np.ndarray:
+        """Values of shape (n_rows, n_outputs), float64.
+
+        Parameters
+        ----------
+        X : ndarray, memory map or CSR matrix of shape (n_rows, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_outputs)
+        """
+        out = np.empty((X.shape[0], self.width))
+        for part in row_blocks(X.shape[0], block_length(self.rows.shape[0])):
+            placed = self.placement(finite_rows(X[part], part.start)).astype(np.float64, copy=False)
+            np.matmul(self.kernel.gram(placed, self.rows), self.dual, out=out[part])
+        out += self.offset
+        return out
+
+    def combined(self, weights: np.ndarray, constant: np.ndarray | float = 0.0) -> KernelModel:
+        """Outputs that are linear functions of these: ``f(x) @ weights + constant``.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (n_outputs, n_new)
+        constant : ndarray of shape (n_new,) or float, default=0.0
+
+        Returns
+        -------
+        KernelModel
+        """
+        return KernelModel(
+            self.placement, self.kernel, self.rows, self.dual @ weights, self.offset @ weights + constant
+        )
+
+
+def fit_kernel_model(
+    choice: Choice,
+    rows: MergedRows,
+    *,
+    regularizer: Regularizer = "hilbert",
+    candidates: np.ndarray | None = None,
+    intercept: bool = True,
+) -> tuple[KernelModel, tuple[float, float]]:
+    r"""Solve :math:`(K + n\lambda I)\,\alpha = y - b` on all rows.
+
+    Parameters
+    ----------
+    choice : Choice
+        Placement, kernel and λ.
+    rows : MergedRows
+        Raw.
+    regularizer : {"hilbert", "two", "krein"}, default="hilbert"
+        All three are the same for a kernel matrix without negative eigenvalues.
+    candidates : ndarray of shape (n_candidates, 2), default=None
+        Pairs of λ for ``"two"`` and an indefinite kernel, which tells them apart; None for that of the choice.
+    intercept : bool, default=True
+
+    Returns
+    -------
+    KernelModel
+    lam : pair of float
+        λ₊ and λ₋.
+    """
+    placed = choice.placement(rows.X).astype(np.float64, copy=False)
+    gram = choice.kernel.gram(placed)
+    if choice.lam is None:
+        raise ValueError("a choice without targets has no λ; choose with targets")
+    lam = choice.lam, choice.lam
+    if choice.indefinite:
+        if candidates is None or regularizer != "two":
+            candidates = np.array([lam])
+        found = fit_exact_ridge(
+            gram, rows.Y, regularizer=regularizer, candidates=candidates, intercept=intercept, weight=rows.weight
+        )
+        dual, offset, lam = found.dual, found.offset, found.lam
+    else:
+        dual, offset = _solve_definite(gram, rows, choice.lam, intercept=intercept)
+    return KernelModel(choice.placement, choice.kernel, placed, dual, offset), lam
+
+
+def _solve_definite(
+    gram: np.ndarray, rows: MergedRows, lam: float, *, intercept: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """Coefficients and offset for a matrix without negative eigenvalues beyond rounding."""
+    mu = rows.total * lam
+    root = np.sqrt(rows.weight)[:, None]
+    system = gram * (root * root.T)
+    system[np.diag_indices_from(system)] += mu
+    right = np.hstack([root * rows.Y, root])
+    try:
+        with quiet_blas(), blas_threads(float(len(rows)) ** 3 / 3.0):
+            factor = linalg.cho_factor(system, lower=True, check_finite=False)
+            solved = linalg.cho_solve(factor, right, check_finite=False)
+            solved += linalg.cho_solve(factor, right - system @ solved, check_finite=False)  # one step of refinement
+    except linalg.LinAlgError:  # λ below rounding: eigenvalues can be cut at zero, a Cholesky factor cannot
+        dual = dual_problem(gram, "hilbert", center=intercept, weight=rows.weight).coefficients(rows.Y, mu)
+        share = rows.weight / rows.total
+        return dual, share @ (rows.Y - gram @ dual) if intercept else np.zeros(rows.Y.shape[1])
+    dual, ones = root * solved[:, :-1], root * solved[:, -1:]
+    if not intercept:
+        return dual, np.zeros(rows.Y.shape[1])
+    offset = dual.sum(axis=0) / float(ones.sum())
+    return dual - ones * offset, offset

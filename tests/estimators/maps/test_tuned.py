@@ -1,0 +1,128 @@
+"""TunedFeatures: what is chosen, and that it travels with the map."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.linear_model import LogisticRegression, RidgeCV
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from krein.estimators.learners.ridge import KreinRidge
+from krein.estimators.maps.fourier import SignedFourierFeatures
+from krein.estimators.maps.tuned import TunedFeatures
+from krein.kernels import DeltaGaussian, Gaussian, Laplacian
+from standin_map import CosineMap
+
+RNG = np.random.default_rng(0)
+X = RNG.uniform(-1.0, 1.0, size=(150, 3)) * [1.0, 100.0, 0.01]
+Y = np.sin(6.0 * X[:, 0]) + X[:, 1] / 50.0
+LABELS = np.where(Y > 0.2, "high", "low")
+
+
+@parametrize_with_checks(
+    [TunedFeatures(), TunedFeatures(None, features=CosineMap()), TunedFeatures(None, scaling="minmax")]
+)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("scaling", ["standard", "minmax", "none"])
+def test_without_a_choice_it_is_the_map_of_scaled_rows(scaling):
+    rows = X + 5.0
+    rows[:, 2] = 7.0
+    model = TunedFeatures(None, scaling=scaling, features=CosineMap()).fit(rows)
+    low, width = {
+        "standard": (rows.mean(axis=0), rows.std(axis=0)),
+        "minmax": (rows.min(axis=0), np.ptp(rows, axis=0)),
+        "none": (np.zeros(3), np.ones(3)),
+    }[scaling]
+    if scaling != "none":
+        width[2] = np.inf
+    scaled = (rows - low) / width
+    np.testing.assert_allclose(model.transform(rows), CosineMap().fit(scaled).transform(scaled), atol=1e-9)
+    assert len(model.scores_) == 0
+
+
+@pytest.mark.parametrize("targets", [Y, np.c_[Y, 1e4 * X[:, 1]], LABELS, (Y > 0.2).astype(int)])
+def test_a_linear_model_learns_from_its_features(targets):
+    if targets.dtype.kind == "f":
+        pipeline = make_pipeline(TunedFeatures(random_state=0), RidgeCV(np.geomspace(1e-6, 1.0, 7)))
+    else:
+        pipeline = make_pipeline(TunedFeatures(random_state=0), LogisticRegression(C=100.0, max_iter=1000))
+    assert pipeline.fit(X[:100], targets[:100]).score(X[100:], targets[100:]) > 0.7
+    assert pipeline[0].scores_[0].chosen
+
+
+def test_the_choice_is_that_of_the_learner():
+    features = TunedFeatures(n_components=60, random_state=0).fit(X, Y)
+    model = KreinRidge(solver="features", random_state=0).fit(X, Y)
+    assert model.features_.kernel_ == features.kernel_
+    assert repr(model.features_.scores_) == repr(features.scores_)
+
+
+def test_its_kernel_is_that_of_placed_rows():
+    features = TunedFeatures(random_state=0).fit(X, Y)
+    placed = features.placement_(X)
+    exact = features.kernel_(placed)
+    error = np.linalg.norm(features.approximate(X) - exact) / np.linalg.norm(exact)
+    np.testing.assert_allclose(features.error_estimate_, error, rtol=1e-6, atol=1e-12)
+    assert error < 1e-6  # as many columns as rows
+    narrow = TunedFeatures(features.kernel_, n_components=10, random_state=0).fit(X, Y)
+    assert narrow.transform(X).shape == (150, 10)
+    assert narrow.error_estimate_ > error
+
+
+def test_without_targets_the_default_kernel_at_the_median_distance():
+    features = TunedFeatures(random_state=0).fit(X)
+    placed = features.placement_(X)
+    distances = np.sqrt(np.square(placed[:, None] - placed[None]).sum(axis=2))[np.triu_indices(150, 1)]
+    assert isinstance(features.kernel_, DeltaGaussian)
+    np.testing.assert_allclose(features.kernel_.a, np.median(distances), rtol=1e-9)
+    assert TunedFeatures(Laplacian(), random_state=0).fit(X).kernel_.scale == pytest.approx(np.median(distances))
+
+
+def test_kernels_of_ones_own_and_a_map_of_ones_own():
+    inner = SignedFourierFeatures(weights="unbiased", n_components=40, random_state=0)
+    features = TunedFeatures([Gaussian(), Laplacian()], features=inner).fit(X, Y)
+    assert type(features.kernel_) in (Gaussian, Laplacian)
+    assert isinstance(features.features_, SignedFourierFeatures)
+    assert features.features_.kernel_ == features.kernel_
+    assert features.n_components_ == 40
+    assert TunedFeatures(Gaussian(), 24, features=inner).fit(X, Y).n_components_ == 24
+
+
+def test_sparse_rows_and_single_precision():
+    rows = np.where(np.abs(X) > 0.5, X, 0.0)
+    features = TunedFeatures(random_state=0).fit(sp.csr_array(rows), Y)
+    assert features.placement_.shift is None
+    np.testing.assert_allclose(features.transform(rows), features.transform(sp.csr_array(rows)), atol=1e-9)
+    assert (
+        TunedFeatures(n_components=20).fit(X.astype(np.float32), Y).transform(X.astype(np.float32)).dtype == np.float32
+    )
+
+
+@pytest.mark.parametrize(
+    ("parameters", "kind", "message"),
+    [
+        ({"scaling": "log"}, ValueError, "'standard', 'minmax'"),
+        ({"features": 3}, TypeError, "features must be"),
+        ({"kernels": "all"}, ValueError, "'portfolio'"),
+        ({"kernels": [Gaussian]}, TypeError, "kernels must be"),
+        ({"kernels": []}, ValueError, "kernels is empty"),
+        ({"n_components": 0}, ValueError, "n_components"),
+        ({"n_components": "many"}, ValueError, "n_components"),
+    ],
+)
+def test_parameters_that_mean_nothing_are_refused(parameters, kind, message):
+    with pytest.raises(kind, match=message):
+        TunedFeatures(**parameters).fit(X, Y)
+
+
+def test_a_loaded_map_whose_parts_do_not_fit_is_refused():
+    TunedFeatures()._check_loaded()
+    for name, part in (("signature_", np.ones(3)), ("n_features_in_", 4)):
+        model = TunedFeatures(None, features=CosineMap()).fit(X)
+        model._check_loaded()
+        setattr(model, name, part)
+        with pytest.raises(ValueError, match=r"columns|signature_"):
+            model._check_loaded()

@@ -37,6 +37,7 @@ __all__ = [
     "head_block",
     "lanes",
     "plain_block",
+    "section_block",
     "tile_columns",
 ]
 
@@ -185,6 +186,71 @@ def dense_block(x, packed, amplitudes, reach, limit, out, start, stride, gap, ro
                         _trig_row(t, a, cosines, sines)
                     else:
                         _trig_row_careful(t, a, cosines, sines, limit)
+
+
+@_compiled
+def section_block(x, packed, squares, table, first, bits, close, out, start, stride, rows_packed, tile):
+    """k(‖x − l‖) of the rows of a C-contiguous x and packed landmarks l of squared lengths ``squares``; how many are missing.
+
+    ``table`` and ``first`` as in `krein.features.radial_table`, with ``bits`` of a distance below those that number its interval.
+    Missing, as NaN, is what the table does not have, and pairs so close that ‖x‖² + ‖l‖² − 2x·l has lost its digits.
+    """
+    n, d = x.shape
+    s = len(squares)
+    columns = packed.shape[2]
+    width = tile.shape[1]
+    products = tile.reshape(-1)
+    landmarks = packed.reshape(-1)
+    groups_at_once = max(1, len(rows_packed) // max(1, d * TILE_ROWS))
+    lengths = np.empty(groups_at_once * TILE_ROWS, x.dtype)
+    missing = 0
+    for i0 in range(0, n, groups_at_once * TILE_ROWS):
+        m = min(groups_at_once * TILE_ROWS, n - i0)
+        groups = (m + TILE_ROWS - 1) // TILE_ROWS
+        for g in range(groups):
+            for r in range(TILE_ROWS):
+                i = i0 + g * TILE_ROWS + r
+                at = g * d * TILE_ROWS + r
+                if i < n:
+                    length = _norm(x[i])
+                    lengths[i - i0] = length * length
+                    for k in range(d):
+                        rows_packed[at + k * TILE_ROWS] = x[i, k]
+                else:
+                    for k in range(d):
+                        rows_packed[at + k * TILE_ROWS] = 0
+        for j0 in range(0, s, width):
+            wide = min(width, s - j0)
+            for g in range(groups):
+                for j in range(0, wide, columns):
+                    project_tile(rows_packed, g * d * TILE_ROWS, landmarks, (j0 + j) * d, d, products, j, width)
+                for r in range(min(TILE_ROWS, m - g * TILE_ROWS)):
+                    i = i0 + g * TILE_ROWS + r
+                    c = start + i * stride + j0
+                    target = out[c : c + wide]
+                    missing += _section_row(
+                        tile[r, :wide], lengths[i - i0], squares[j0 : j0 + wide], table, first, bits, close, target
+                    )
+    return missing
+
+
+@_compiled
+def _section_row(t, length, squares, table, first, bits, close, out):
+    missing, last, half = 0, len(table) // 6 - 1, np.int64(1) << (bits - 1)
+    for j in range(len(t)):
+        total = length + squares[j]
+        square = total - 2 * t[j]
+        z = math.sqrt(square) if square > close * total else 0.0
+        whole = np.float64(z).view(np.int64) >> bits
+        step = z - np.int64((whole << bits) | half).view(np.float64)
+        at = 6 * min(max(whole - first, 0), last)
+        value = table[at] + step * (
+            table[at + 1]
+            + step * (table[at + 2] + step * (table[at + 3] + step * (table[at + 4] + step * table[at + 5])))
+        )
+        out[j] = value
+        missing += value != value
+    return missing
 
 
 def _norm(x):

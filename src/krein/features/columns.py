@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, final
 
 import numpy as np
@@ -12,6 +13,7 @@ import scipy.sparse as sp
 from krein._core.arrays import frozen_array
 from krein._core.rows import row_blocks, unit_rows
 from krein.features.head import HeadBasis
+from krein.features.sections import Sections
 from krein.features.trig import trig_map
 from krein.features.walsh import hadamard_trig_map
 from krein.kernels import Kernel
@@ -165,5 +167,14 @@ class SectionColumns(Columns):
     def names(self) -> list[str]:
         return [f"section{j}" for j in range(self.n_columns)]
 
+    @cached_property
+    def _loop(self) -> Sections:
+        return Sections(self.kernel, self.landmarks)
+
     def write(self, X: Any, out: np.ndarray) -> None:
-        out[:] = self.kernel.gram(X, self.landmarks)
+        if out.dtype == np.float64:
+            self._loop.write(X, out)
+            return
+        wide = np.empty(out.shape)
+        self._loop.write(X, wide)
+        out[:] = wide

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from krein.features.calibration import GOOD_ENOUGH, calibrate, held_out_gram, relative_error
+from krein.features.calibration import GOOD_ENOUGH, Gram, calibrate, held_out_gram, relative_error
 from krein.features.choice import first_nearly_best
 from krein.features.dictionary import COMPOSITIONS, Composition, draw_dictionary
 from krein.features.draw import Drawn
@@ -14,6 +14,7 @@ from krein.features.feature_recipe import CHECK_ROWS, FIT_ROWS, PROJECTION_CHECK
 from krein.features.placed_rows import PlacedRows
 from krein.features.projection import decompose
 from krein.features.region import Region
+from krein.features.sections import compiled_gram
 
 __all__ = ["project_dictionary", "refit"]
 
@@ -45,7 +46,7 @@ def refit(
     error : float
         Relative error on rows held out from every choice.
     """
-    gram, candidates = recipe.kernel.gram, []
+    gram, candidates = compiled_gram(recipe.kernel, sample.rows), []
     if narrow is not None and not narrow.exact:
         fit_rows, check_rows, _ = sample.split(FIT_ROWS, CHECK_ROWS)
         calibrated = calibrate(narrow.feature_map, fit_rows, check_rows, gram)
@@ -58,7 +59,7 @@ def refit(
         exact = held_out_gram(check_rows, gram)
         errors = [relative_error(one.feature_map, check_rows, exact) for one in candidates]
         if not errors or errors[0] > GOOD_ENOUGH:
-            projected, error = project_dictionary(recipe, sample, region, rng)
+            projected, error = project_dictionary(recipe, sample, region, gram, rng)
             candidates, errors = [*candidates, projected], [*errors, error]
         candidates = [candidates[first_nearly_best(errors)]]
     (chosen,) = candidates
@@ -66,7 +67,7 @@ def refit(
 
 
 def project_dictionary(
-    recipe: FeatureRecipe, sample: PlacedRows, region: Region, rng: np.random.Generator
+    recipe: FeatureRecipe, sample: PlacedRows, region: Region, gram: Gram, rng: np.random.Generator
 ) -> tuple[Drawn, float]:
     """The best map that a dictionary of the recipe's kind has, and its error on the rows that chose it.
 
@@ -78,6 +79,8 @@ def project_dictionary(
     sample : PlacedRows
         With rows to hold out.
     region : Region
+    gram : callable
+        ``gram(A, B)`` is the exact kernel matrix of placed rows.
     rng : numpy.random.Generator
 
     Returns
@@ -87,9 +90,9 @@ def project_dictionary(
     """
     pilot_rng, wide_rng = rng.spawn(2)
     fit_rows, check_rows, _ = sample.split(PROJECTION_ROWS, PROJECTION_CHECK_ROWS)
-    composition = _composition(recipe, sample, region, fit_rows[:_PILOT_ROWS], check_rows, pilot_rng)
+    composition = _composition(recipe, sample, region, fit_rows[:_PILOT_ROWS], check_rows, gram, pilot_rng)
     wide = draw_dictionary(recipe, composition, recipe.width, sample, region, fit_rows, wide_rng)
-    (found,) = decompose([wide.feature_map], fit_rows, check_rows, recipe.kernel.gram)
+    (found,) = decompose([wide.feature_map], fit_rows, check_rows, gram)
     (error,) = found.errors([recipe.width])
     return replace(wide, feature_map=found.feature_map(recipe.width)), error
 
@@ -100,6 +103,7 @@ def _composition(
     region: Region,
     fit_rows: np.ndarray,
     check_rows: np.ndarray,
+    gram: Gram,
     rng: np.random.Generator,
 ) -> Composition:
     """What the dictionary is made of: what was asked for, or what does best on held-out rows at a small width."""
@@ -108,5 +112,5 @@ def _composition(
     width = min(recipe.width, _PILOT_WIDTH)
     kinds = list(COMPOSITIONS.values())
     wides = [draw_dictionary(recipe, kind, width, sample, region, fit_rows, rng).feature_map for kind in kinds]
-    found = decompose(wides, fit_rows, check_rows, recipe.kernel.gram)
+    found = decompose(wides, fit_rows, check_rows, gram)
     return kinds[first_nearly_best([one.errors([width])[0] for one in found])]

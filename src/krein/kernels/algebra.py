@@ -40,6 +40,10 @@ class _Composite(Kernel):
         return any(k.scales_rows for k in self._kernels())
 
     @property
+    def known_everywhere(self) -> bool:
+        return all(k.known_everywhere for k in self._kernels())
+
+    @property
     def _grows(self) -> bool:
         return any(k._grows for k in self._kernels())
 

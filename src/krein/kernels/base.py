@@ -89,6 +89,11 @@ class Kernel(ABC):
         return False
 
     @property
+    def known_everywhere(self) -> bool:
+        """Whether `radial` may be asked for any distance of the domain; a user's function may know those of the data only."""
+        return True
+
+    @property
     def length_scale(self) -> float | None:
         """The shortest distance over which the kernel changes much, in the units of the data; None where it has none.
 

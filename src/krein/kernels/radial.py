@@ -58,6 +58,10 @@ class Radial(Kernel):
         return self.on
 
     @property
+    def known_everywhere(self) -> bool:
+        return False
+
+    @property
     def scales_rows(self) -> bool:
         return self.on == "sphere" and self.normalize
 

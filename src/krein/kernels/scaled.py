@@ -96,6 +96,10 @@ class Scaled(Kernel):
         return True
 
     @property
+    def known_everywhere(self) -> bool:
+        return self.kernel.known_everywhere
+
+    @property
     def _grows(self) -> bool:
         return self.kernel._grows
 

@@ -33,13 +33,20 @@ from krein.learning.leaves.leaf import SolvedLeaf, solve_leaf
 from krein.learning.leaves.model import LeafModel, joined
 from krein.learning.leaves.splits import Division, SplitTree, divide, outline
 
-__all__ = ["LEAF_ROWS", "LeafFit", "coarse_tree", "fit_leaves", "fit_part", "leaves_to_look_at", "parts_to_look_at"]
+__all__ = [
+    *("LEAF_ROWS", "ONE_LEAF_ROWS", "LeafFit", "Report", "coarse_tree", "fit_leaves", "fit_part", "leaf_rows_for"),
+    *("leaves_to_look_at", "parts_to_look_at"),
+]
 
-LEAF_ROWS = 3072  # of a leaf: between two thirds and four thirds of this, and a third more from beyond its borders
+Report = Callable[[int, int], object]
+
+LEAF_ROWS = 4096  # of a leaf: between two thirds and four thirds of this, and a third more from beyond its borders
+ONE_LEAF_ROWS = 16_384  # up to which all rows are one leaf, whose matrix takes 1 GiB
 _OVERLAP = 0.1  # share of a split's rows that both sides learn from
 _LEAVES_PER_PART = 8  # of the coarse tree, about
 _SAMPLE_PER_PART = 128  # sampled rows that a part's share of all rows is known from to a tenth
 _LOOKED_AT = 2  # leaves that settings are chosen on
+_MOST_LOOKED_AT = 6144  # rows of such a leaf; of a larger one every second, third, … row
 _MATRIX_BYTES = 2**30  # of all leaves that are solved at the same time
 
 
@@ -58,6 +65,20 @@ class LeafFit:
     choice: LeafChoice
 
 
+def leaf_rows_for(n_rows: int) -> int:
+    """Rows of a leaf: all of them up to 16,384, else about 4,096.
+
+    Parameters
+    ----------
+    n_rows : int
+
+    Returns
+    -------
+    int
+    """
+    return max(1, n_rows) if n_rows <= ONE_LEAF_ROWS else LEAF_ROWS
+
+
 def coarse_tree(sample: np.ndarray, n_rows: int, *, leaf_rows: int = LEAF_ROWS) -> SplitTree:
     """Splits into parts of about eight leaves, from some of the rows.
 
@@ -67,7 +88,7 @@ def coarse_tree(sample: np.ndarray, n_rows: int, *, leaf_rows: int = LEAF_ROWS) 
         Placed rows.
     n_rows : int
         Of all rows.
-    leaf_rows : int, default=3072
+    leaf_rows : int, default=4096
 
     Returns
     -------
@@ -83,7 +104,8 @@ def fit_leaves(
     part: Callable[[int], LeafRows],
     *,
     leaf_rows: int = LEAF_ROWS,
-    progress: Callable[[int, int], object] | None = None,
+    done: Callable[[int], object] | None = None,
+    report: Report | None = None,
 ) -> LeafFit:
     """Choose settings and solve all leaves, part after part.
 
@@ -93,9 +115,11 @@ def fit_leaves(
         The coarse tree.
     part : callable
         From the number of a part to its rows, in float32; asked for some twice.
-    leaf_rows : int, default=3072
-    progress : callable, default=None
-        Called with the number of parts done, and of all.
+    leaf_rows : int, default=4096
+    done : callable, default=None
+        Called with the number of a part whose rows are not needed any longer.
+    report : callable, default=None
+        Called with the number of parts solved, and of all.
 
     Returns
     -------
@@ -106,8 +130,10 @@ def fit_leaves(
     models = []
     for i in range(tree.n_leaves):
         models.append(fit_part(part(i), choice, leaf_rows=leaf_rows))
-        if progress is not None:
-            progress(i + 1, tree.n_leaves)
+        if done is not None:
+            done(i)
+        if report is not None:
+            report(i + 1, tree.n_leaves)
     return LeafFit(joined(tree, models), choice)
 
 
@@ -133,7 +159,7 @@ def leaves_to_look_at(rows: LeafRows, tree: SplitTree, *, leaf_rows: int = LEAF_
     rows : LeafRows
     tree : SplitTree
         The coarse tree.
-    leaf_rows : int, default=3072
+    leaf_rows : int, default=4096
 
     Returns
     -------
@@ -142,7 +168,8 @@ def leaves_to_look_at(rows: LeafRows, tree: SplitTree, *, leaf_rows: int = LEAF_
     division = _divided(rows, leaf_rows)
     wanted = -(-_LOOKED_AT // len(parts_to_look_at(tree)))
     n = division.tree.n_leaves
-    return [rows.some(division.rows_of(i)) for i in sorted({(2 * i + 1) * n // (2 * wanted) for i in range(wanted)})]
+    found = [division.rows_of(i) for i in sorted({(2 * i + 1) * n // (2 * wanted) for i in range(wanted)})]
+    return [rows.some(here[:: -(-here.size // _MOST_LOOKED_AT)]) for here in found]
 
 
 def fit_part(rows: LeafRows, choice: LeafChoice, *, leaf_rows: int = LEAF_ROWS) -> LeafModel:
@@ -152,7 +179,7 @@ def fit_part(rows: LeafRows, choice: LeafChoice, *, leaf_rows: int = LEAF_ROWS) 
     ----------
     rows : LeafRows
     choice : LeafChoice
-    leaf_rows : int, default=3072
+    leaf_rows : int, default=4096
 
     Returns
     -------
@@ -167,7 +194,7 @@ def fit_part(rows: LeafRows, choice: LeafChoice, *, leaf_rows: int = LEAF_ROWS) 
         solved[leaf] = solve_leaf(here.X, here.residual(choice.part), here.weight, choice.settings)
 
     largest = int(np.diff(division.bounds).max())
-    at_once = max(1, _MATRIX_BYTES // max(1, 8 * largest**2))
+    at_once = max(1, _MATRIX_BYTES // max(1, 4 * largest**2))
     share(solve, range(n_leaves), threads=min(n_threads(), at_once))
     leaves = [leaf for leaf in solved if leaf is not None]
     return LeafModel(

@@ -1,0 +1,218 @@
+r"""A metric from the data: columns, or directions, weighted by how much a first model changes along them.
+
+Rounds of: ridge with the Laplacian on rows :math:`xP`, the average outer product G of its gradients in x, then
+:math:`P = G^{1/4}` with largest eigenvalue 1 (recursive feature machines [1]_). The diagonal form keeps diag G only.
+
+Which form, and whether any, is judged on rows that had no part in it; a form is taken only if it gains more than a standard
+error of the paired differences. Mean squared errors on 25,000 training rows and leaves of 1,600, standardized columns first, then
+one and three rounds of the diagonal and of the full form: *covtype* 0.141; 0.124, 0.120; 0.122, 0.118. *cod-RNA* 0.146; 0.122,
+0.121; 0.115, 0.113. *ijcnn1* 0.057; 0.047, 0.044; 0.044, 0.041. *letter* (14,000) 0.0209; 0.0192, 0.0182; 0.0179, 0.0167.
+*magic* (13,314) 0.409; 0.405, 0.402; 0.408, 0.400.
+
+References
+----------
+.. [1] A. Radhakrishnan, D. Beaglehole, P. Pandit and M. Belkin. "Mechanism for feature learning in neural networks and
+   backpropagation-free machine learning models". Science 383, 2024.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, final
+
+import numpy as np
+from scipy import linalg
+
+from krein._core.arrays import frozen_array
+from krein._core.threads import blas_threads, quiet_blas
+from krein.kernels import Kernel, Laplacian
+from krein.learning.metric.gradients import GradientProducts, kernel_gradients
+from krein.learning.tuning.merged_rows import MergedRows
+from krein.learning.tuning.portfolio import median_distance
+
+__all__ = ["METRIC_ROWS", "LearnedMetric", "MetricTrial", "learn_metric"]
+
+Form = Literal["none", "diagonal", "full"]
+
+METRIC_ROWS = 6000  # half of them learned from, half judged on
+_ROUNDS = 3
+_LAMBDAS = (1e-2, 1e-3, 1e-4, 1e-5)  # of the first model, the strongest that is nearly best
+_EQUAL = 1e-3  # relative: errors that differ by less are equal
+_FEWEST = 100  # rows below which nothing can be told
+_WIDEST = 512  # columns up to which the full form is tried: its gradients cost their square for each row
+
+
+@final
+@dataclass(frozen=True)
+class MetricTrial:
+    """One metric, and its error on rows that had no part in it.
+
+    Parameters
+    ----------
+    form : {"none", "diagonal", "full"}
+    rounds : int
+    error : float
+        Squared error in units of that of a constant.
+    """
+
+    form: Form
+    rounds: int
+    error: float
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class LearnedMetric:
+    """Directions that placed rows are multiplied by, and how much each column matters.
+
+    Parameters
+    ----------
+    form : {"none", "diagonal", "full"}
+    directions : ndarray of shape (n_features,) or (n_features, n_features), or None
+        For `krein.learning.tuning.Placement.followed_by`; None leaves rows as they are.
+    importances : ndarray of shape (n_features,)
+        Mean squared derivative of the first model along each placed column, summing to 1; all equal where it is constant.
+    trials : tuple of MetricTrial
+    """
+
+    form: Form
+    directions: np.ndarray | None
+    importances: np.ndarray
+    trials: tuple[MetricTrial, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "importances", frozen_array(self.importances, "importances", (None,)))
+        if (self.directions is None) != (self.form == "none"):
+            raise ValueError(f"a metric of the form {self.form!r} cannot have directions {self.directions!r}")
+        if self.directions is not None:
+            shape = (None,) if self.form == "diagonal" else (None, None)
+            object.__setattr__(self, "directions", frozen_array(self.directions, "directions", shape))
+
+
+@quiet_blas()
+def learn_metric(rows: MergedRows, *, kernel: Kernel | None = None, rounds: int = _ROUNDS) -> LearnedMetric:
+    """Learn a metric from some rows, and judge it on others.
+
+    Parameters
+    ----------
+    rows : MergedRows
+        Of placed rows: dense, with columns of one scale. At most 6,000 of them are used.
+    kernel : Kernel, default=None
+        Of length scale 1, on all of space; None is the Laplacian.
+    rounds : int, default=3
+        Most rounds.
+
+    Returns
+    -------
+    LearnedMetric
+    """
+    some = rows.head(METRIC_ROWS)
+    n, d = len(some), some.X.shape[1]
+    flat = np.full(d, 1.0 / max(1, d))
+    if n < _FEWEST or d < 2 or not some.variance > 0.0:
+        return LearnedMetric("none", None, flat, ())
+    task = _Task.of(some, Laplacian(1.0) if kernel is None else kernel)
+    plain = task.solved(np.ones(d))
+    trials = [MetricTrial("none", 0, plain.error)]
+    best: tuple[Form, np.ndarray | None, _Solved] = ("none", None, plain)
+    importances = np.diagonal(plain.products)
+    forms: tuple[Form, ...] = ("diagonal", "full") if d <= _WIDEST else ("diagonal",)
+    for form in forms:
+        solved = plain
+        for number in range(1, rounds + 1):
+            directions = _directions(solved.products, form)
+            if directions is None:
+                break
+            solved = task.solved(directions, (plain.lam, 0.1 * plain.lam))
+            trials.append(MetricTrial(form, number, solved.error))
+            if solved.error < best[2].error * (1.0 - _EQUAL) and solved.gains_over(plain):
+                best, importances = (form, directions, solved), np.diagonal(solved.products)
+    total = float(importances.sum())
+    return LearnedMetric(best[0], best[1], importances / total if total > 0.0 else flat, tuple(trials))
+
+
+def _directions(products: np.ndarray, form: Form) -> np.ndarray | None:
+    """G^{1/4} of largest eigenvalue 1; None where the model is constant."""
+    if form == "diagonal":
+        values = np.diagonal(products)
+        return np.sqrt(np.sqrt(values / values.max())) if values.max() > 0.0 else None
+    values, vectors = linalg.eigh(products)
+    if not values[-1] > 0.0:
+        return None
+    return np.asarray((vectors * np.sqrt(np.sqrt(np.maximum(values, 0.0) / values[-1]))) @ vectors.T)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class _Solved:
+    """A model in one metric: λ, the outer products of its gradients, and its squared error at each row it is judged on."""
+
+    lam: float
+    products: np.ndarray
+    errors: np.ndarray
+    weight: np.ndarray
+    constant: float
+
+    @property
+    def error(self) -> float:
+        return float(np.average(self.errors, weights=self.weight)) / self.constant
+
+    def gains_over(self, other: _Solved) -> bool:
+        """Whether the gain is more than its standard error."""
+        gain = other.errors - self.errors
+        mean = float(np.average(gain, weights=self.weight))
+        share = self.weight / self.weight.sum()
+        return mean > float(np.sqrt(np.square(share) @ np.square(gain - mean)))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class _Task:
+    """Rows to learn from and rows to judge on."""
+
+    learned: MergedRows
+    held: MergedRows
+    kernel: Kernel
+
+    @classmethod
+    def of(cls, rows: MergedRows, kernel: Kernel) -> _Task:
+        half = (len(rows) + 1) // 2
+        inside, outside = np.arange(half), np.arange(half, len(rows))
+        return cls(_some(rows, inside), _some(rows, outside), kernel)
+
+    def solved(self, directions: np.ndarray, lams: tuple[float, ...] = _LAMBDAS) -> _Solved:
+        """Ridge on turned rows, at the best of a few λ, with gradients taken back to the rows as they were."""
+        X, T = _turned(self.learned.X, directions), _turned(self.held.X, directions)
+        kernel = self.kernel.scaled(median_distance(X))
+        gram, cross = kernel.gram(X), kernel.gram(T, X)
+        weight = self.learned.weight
+        mean = weight @ self.learned.Y / weight.sum()
+        best: tuple[float, float, np.ndarray, np.ndarray] | None = None
+        for lam in lams:
+            dual = _ridge(gram, self.learned.Y - mean, weight.sum() * lam / weight)
+            errors = np.square(self.held.Y - mean - cross @ dual).sum(axis=1)
+            score = float(np.average(errors, weights=self.held.weight))
+            if best is None or score < best[0] * (1.0 - _EQUAL):
+                best = score, lam, dual, errors
+        assert best is not None
+        products = GradientProducts(X.shape[1])
+        products.add(kernel_gradients(kernel, X, X, best[2]), weight)
+        G = products.mean
+        G = np.multiply.outer(directions, directions) * G if directions.ndim == 1 else directions @ G @ directions.T
+        return _Solved(best[1], G, best[3], self.held.weight, max(self.held.variance, np.finfo(np.float64).tiny))
+
+
+def _some(rows: MergedRows, numbers: np.ndarray) -> MergedRows:
+    X = np.asarray(rows.X[numbers], dtype=np.float64)
+    return MergedRows(X, rows.Y[numbers], rows.weight[numbers], rows.scatter[numbers], rows.left_out[numbers])
+
+
+def _turned(X: np.ndarray, directions: np.ndarray) -> np.ndarray:
+    return np.asarray(X * directions if directions.ndim == 1 else X @ directions)
+
+
+def _ridge(gram: np.ndarray, targets: np.ndarray, penalty: np.ndarray) -> np.ndarray:
+    system = gram.copy()
+    system[np.diag_indices_from(system)] += penalty
+    with blas_threads(float(gram.shape[0]) ** 3 / 3.0):
+        return np.asarray(linalg.solve(system, targets, assume_a="pos", overwrite_a=True, check_finite=False))

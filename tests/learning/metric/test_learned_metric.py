@@ -1,0 +1,80 @@
+"""A learned metric finds the columns, and the directions, that matter, and none where there is nothing to find."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from krein.learning.metric import LearnedMetric, learn_metric
+from krein.learning.tuning import merge_rows
+
+
+def rows(n: int, d: int, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).normal(size=(n, d))
+
+
+def test_columns_that_matter() -> None:
+    X = rows(800, 12)
+    found = learn_metric(merge_rows(X, np.sin(2 * X[:, 3:4]) + X[:, 7:8] ** 2))
+    assert found.form in ("diagonal", "full")
+    assert set(np.argsort(found.importances)[-2:]) == {3, 7}
+    assert found.importances[[3, 7]].sum() > 0.8
+    assert found.importances.sum() == pytest.approx(1.0)
+    errors = {(trial.form, trial.rounds): trial.error for trial in found.trials}
+    assert min(errors.values()) < 0.8 * errors["none", 0]
+
+
+def test_directions_that_matter() -> None:
+    X = rows(800, 8)
+    direction = np.ones(8) / np.sqrt(8.0)
+    found = learn_metric(merge_rows(X, np.sin(3 * X @ direction)[:, None]))
+    assert found.form == "full"
+    assert found.directions is not None
+    values, vectors = np.linalg.eigh(found.directions)
+    assert values[-1] == pytest.approx(1.0)
+    assert abs(vectors[:, -1] @ direction) > 0.95
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_noise_has_no_metric_that_pays_much(seed: int) -> None:
+    """A gain of a standard error comes by chance in one of six; it may not look large."""
+    X = rows(400, 6, seed)
+    found = learn_metric(merge_rows(X, rows(400, 1, seed + 100)))
+    assert found.form == "none" or min(trial.error for trial in found.trials) > 0.9 * found.trials[0].error
+
+
+@pytest.mark.parametrize(
+    ("X", "y"),
+    [
+        (rows(50, 3), rows(50, 1)),
+        (rows(500, 3), np.ones((500, 1))),
+        (np.ones((500, 3)), rows(500, 1)),
+        (rows(500, 1), rows(500, 1)),
+    ],
+    ids=["few rows", "constant", "one point", "one column"],
+)
+def test_nothing_to_learn(X: np.ndarray, y: np.ndarray) -> None:
+    found = learn_metric(merge_rows(X, y))
+    assert found.form == "none"
+    assert found.directions is None
+    np.testing.assert_allclose(found.importances, 1.0 / X.shape[1])
+
+
+def test_a_column_of_zeros_gets_no_weight() -> None:
+    X = rows(400, 4)
+    X[:, 2] = 0.0
+    found = learn_metric(merge_rows(X, np.sign(X[:, :1])))
+    assert found.importances[2] == 0.0
+
+
+def test_copies_are_weights() -> None:
+    X = rows(300, 4)
+    y, counts = np.sign(X[:, :1]) + 0.1 * rows(300, 1, 5), 1 + np.arange(300) % 3
+    copies = learn_metric(merge_rows(np.repeat(X, counts, axis=0), np.repeat(y, counts, axis=0)))
+    weighted = learn_metric(merge_rows(X, y, counts.astype(float)))
+    np.testing.assert_allclose(copies.importances, weighted.importances, rtol=1e-6)
+
+
+def test_a_form_without_its_directions_is_refused() -> None:
+    with pytest.raises(ValueError, match="cannot have directions"):
+        LearnedMetric("full", None, np.ones(2) / 2, ())

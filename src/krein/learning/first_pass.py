@@ -12,10 +12,10 @@ from krein._core.rows import row_blocks
 from krein.learning.columns import ColumnSummary
 from krein.learning.row_sample import RowSample, distinct_rows, sample_numbers
 from krein.learning.stream import finite_rows
-from krein.learning.targets import Targets
+from krein.learning.targets import NumberTargets, Targets
 from krein.learning.tuning.merged_rows import MergedRows, merge_rows
 
-__all__ = ["FEATURE_ROWS", "ChunkPass", "Examples", "FirstPass", "look_at_matrix"]
+__all__ = ["FEATURE_ROWS", "ChunkPass", "Examples", "FirstPass", "comparable", "look_at_matrix"]
 
 FEATURE_ROWS = 50_000  # rows a feature map is fitted on: enough for every map here, and 22 MB at 54 columns
 _COLUMN_ROWS = 8192  # rows summarized at a time
@@ -94,6 +94,23 @@ class FirstPass:
         merged = merge_rows(X, codes, weight, columns=examples.targets.columns, most=examples.most)
         whole = examples.most is None or len(merged) < examples.most
         return cls(merged.X if whole else distinct_rows(X), columns, merged, n_rows, complete, given)
+
+
+def comparable(seen: FirstPass, targets: Targets) -> FirstPass:
+    """The same with targets that can be compared: several numbers per row may have several units, classes have one.
+
+    Parameters
+    ----------
+    seen : FirstPass
+    targets : Targets
+
+    Returns
+    -------
+    FirstPass
+    """
+    if seen.merged is None or not isinstance(targets, NumberTargets):
+        return seen
+    return replace(seen, merged=seen.merged.equalized())
 
 
 @dataclass(frozen=True, eq=False)

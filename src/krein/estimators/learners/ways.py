@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from krein.estimators.maps.fitting import DataChosenMap
-from krein.learning.first_pass import FirstPass
+from krein.learning.first_pass import FirstPass, comparable
 from krein.learning.ridge_choice import RidgeOptions
-from krein.learning.targets import NumberTargets, Targets
+from krein.learning.targets import Targets
 from krein.learning.tuning.choice import FEATURE_CHOICE_ROWS, Choice
 from krein.learning.tuning.limits import EXACT_ROWS
 
@@ -72,11 +70,8 @@ def choose_for(
     -------
     Choice
     """
-    assert seen.merged is not None
-    # several numbers per row may have several units; indicators of classes have one
-    rows = seen.merged.equalized() if isinstance(targets, NumberTargets) else seen.merged
     return features.choose(
-        replace(seen, merged=rows),
+        comparable(seen, targets),
         lams=None if options.candidates is None else np.unique(options.candidates[:, 0]),
         regularizer=options.regularizer,
         intercept=options.intercept,

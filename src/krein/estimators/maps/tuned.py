@@ -18,7 +18,7 @@ from krein.estimators.maps.base import SignedTransformer, signed_product
 from krein.estimators.maps.fitting import DataChosenMap, check_features, check_signature
 from krein.estimators.maps.nystroem import KreinNystroem
 from krein.kernels import Kernel
-from krein.learning.first_pass import Examples, FirstPass, look_at_matrix
+from krein.learning.first_pass import Examples, FirstPass, comparable, look_at_matrix
 from krein.learning.path import Regularizer
 from krein.learning.targets import LabelTargets, NumberTargets, Targets
 from krein.learning.tuning.choice import FEATURE_CHOICE_ROWS, Choice, choose, fixed_choice, unsupervised_choice
@@ -128,7 +128,7 @@ class TunedFeatures(DataChosenMap, SignedTransformer):
             y, targets = _as_targets(y)
             examples = Examples(y, targets, FEATURE_CHOICE_ROWS)
         seen = look_at_matrix(X, None, summarize=True, examples=examples)[1]
-        return self.fit_choice(seen, self.choose(seen))
+        return self.fit_choice(seen, self.choose(seen if examples is None else comparable(seen, examples.targets)))
 
     @property
     def chooses(self) -> bool:

@@ -50,7 +50,8 @@ def measure_to_refit(
     A kernel that is its own head, as a polynomial can be, is left as it is wherever that head fits, without room for
     waves: the least such degree for ``"auto"``. Otherwise refitting gains far more on the waves that a head leaves over
     than on those that stand in for it, so ``"auto"`` is the largest head that fits beside some waves. Many frequencies
-    in few dimensions get a smaller tolerance, hence more different radii.
+    in few dimensions get a smaller tolerance, hence more different radii; few of them get the largest, since what they
+    leave over by chance is more than what the radii do.
 
     Parameters
     ----------
@@ -122,7 +123,7 @@ def _remembered(asked: _Question, kernel: RadialKernel, most: int = POLICY.remem
         if asked in _answers:
             _answers.move_to_end(asked)
             return _answers[asked]
-    rest = 0.5 ** (asked.fineness + 2)
+    rest = POLICY.refit_rest * 0.5**asked.fineness
     found = least_mass_to_refit(kernel.radial, asked.dim, asked.radius, asked.degree, rest, sphere=asked.sphere)
     with _lock:
         _answers[asked] = found

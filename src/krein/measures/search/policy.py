@@ -96,7 +96,8 @@ class SearchPolicy:
     refit_parts : tuple of float
         Of the radius, tried in turn where a larger one takes too much mass.
     refit_rest : float
-        Largest part of the head's error that radii to be refitted may leave.
+        Largest part of the head's error that radii to be refitted may leave. Less of it takes more mass, spread over smaller radii;
+        least squares then scales the waves down, and a linear model that is penalized for its weights learns less from them.
     refit_price : float
         Of mass, where no part of the radius has a measure: a trade between the head alone and a mass of the order of 1.
     wave_room : int
@@ -142,7 +143,7 @@ class SearchPolicy:
     negligible: float = 1e-4
     refit_mass: float = 3.0
     refit_parts: tuple[float, ...] = (1.0, 0.9, 0.8)
-    refit_rest: float = 0.25
+    refit_rest: float = 0.35
     refit_price: float = 0.1
     wave_room: int = 4
     head_share: float = 0.75

@@ -17,7 +17,7 @@ def least_mass_to_refit(
     dim: int,
     radius: float,
     head_degree: int,
-    rest: float = 0.25,
+    rest: float = COARSE.refit_rest,
     *,
     sphere: bool = False,
     policy: SearchPolicy = COARSE,
@@ -38,7 +38,7 @@ def least_mass_to_refit(
     radius : float
         R.
     head_degree : {-1, 0, 1, 2}
-    rest : float, default=0.25
+    rest : float, default=0.35
         Part of the head's error that may be left.
     sphere : bool
         Whether the data are unit vectors (only passed on).

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from krein.estimators import (
         ExactKreinRidge,
         ExactKreinSVC,
+        KreinMDS,
         KreinNystroem,
         KreinPCA,
         KreinRidge,
@@ -51,6 +52,7 @@ __all__ = [
     "KreinRidgeClassifier",
     "KreinSVC",
     "KreinPCA",
+    "KreinMDS",
     "ExactKreinRidge",
     "ExactKreinSVC",
     "SpectrumCorrection",

@@ -6,6 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from krein.estimators.learners.exact import ExactKreinRidge, ExactKreinSVC
+from krein.estimators.learners.mds import KreinMDS
 from krein.estimators.learners.pca import KreinPCA
 from krein.estimators.learners.ridge import KreinRidge, KreinRidgeClassifier
 from krein.estimators.learners.svm import KreinSVC
@@ -17,6 +18,7 @@ from krein.features import FittedMap
 from krein.files.registry import register
 from krein.files.savable import SavableMixin
 from krein.kernels import Kernel
+from krein.learning.embedding import FittedEmbedding
 from krein.learning.kernel_model import KernelModel
 from krein.learning.tuning import Choice
 from krein.similarities.corrections import FittedCorrection
@@ -72,3 +74,4 @@ register("krein.nystroem", learned=_NYSTROEM)(KreinNystroem)
 # the error of a map that has no kernel of this library is not a number
 register("krein.tuned-features", learned=_TUNED, unbounded=("error_estimate_",))(TunedFeatures)
 register("krein.spectrum-correction", learned={"map_": FittedCorrection})(SpectrumCorrection)
+register("krein.mds", learned={"map_": FittedEmbedding, "embedding_": _Array})(KreinMDS)

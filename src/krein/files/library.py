@@ -27,6 +27,7 @@ from krein.kernels import (
     Sum,
     ThinPlate,
 )
+from krein.learning.embedding import FittedEmbedding
 from krein.learning.kernel_model import KernelModel
 from krein.learning.tuning import Choice, Placement, Trial, Trials
 from krein.measures import Atoms, Head, Mixture, SignedMeasure
@@ -93,6 +94,7 @@ TAGS: dict[str, type] = {
     "trial": Trial,
     "trials": Trials,
     "choice": Choice,
+    "fitted-embedding": FittedEmbedding,
 }
 _UNBOUNDED = {"choice": ("errors",)}  # a λ that says nothing has an infinite error
 

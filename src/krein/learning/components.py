@@ -8,7 +8,7 @@ import numpy as np
 
 from krein.learning.dense import symmetric_eigen
 
-__all__ = ["SignedComponents", "leading_components", "signed_components"]
+__all__ = ["PrincipalAxes", "SignedComponents", "leading_components", "principal_axes", "signed_components"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,3 +91,42 @@ def leading_components(gram: np.ndarray, signature: np.ndarray, n_components: in
     rank = int(np.count_nonzero(size > size.max(initial=0.0) * np.finfo(np.float64).eps * signature.shape[0]))
     kept = slice(rank if n_components is None else min(rank, int(n_components)))
     return SignedComponents(found.values[kept], found.basis[:, kept], found.lift[:, kept])
+
+
+@dataclass(frozen=True, eq=False)
+class PrincipalAxes:
+    r"""Directions of features with a signature along which rows spread most.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_kept,)
+        Eigenvalues of the kernel matrix of the rows, the largest in size first.
+    components : ndarray of shape (n_kept, n_features)
+        Coordinates of a row are ``components @ z``; on the rows they are :math:`V |\Theta|^{1/2}`.
+    """
+
+    values: np.ndarray
+    components: np.ndarray
+
+
+def principal_axes(gram: np.ndarray, signature: np.ndarray, n_components: int | None = None) -> PrincipalAxes:
+    """Principal axes in a Kreĭn space, each with a sign that does not hang on the solver.
+
+    Parameters
+    ----------
+    gram : ndarray of shape (n_features, n_features)
+        Scatter of the features.
+    signature : ndarray of shape (n_features,)
+    n_components : int or None, default=None
+        Most axes to keep; None for all beyond rounding.
+
+    Returns
+    -------
+    PrincipalAxes
+        Without any axis if the scatter is zero.
+    """
+    found = leading_components(gram, signature, n_components)
+    columns = found.lift * np.abs(found.values) ** -0.5
+    largest = np.abs(columns).argmax(axis=0) if columns.size else np.empty(0, dtype=int)
+    signs = np.where(columns[largest, np.arange(columns.shape[1])] < 0.0, -1.0, 1.0)
+    return PrincipalAxes(found.values, np.ascontiguousarray((columns * signs * np.sign(found.values)).T))

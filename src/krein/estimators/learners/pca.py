@@ -25,7 +25,7 @@ from krein.estimators.maps.fitting import (
 )
 from krein.files.models import SavableMixin
 from krein.learning import first_pass
-from krein.learning.components import leading_components
+from krein.learning.components import principal_axes
 from krein.learning.stream import Features, LinearModel, feature_blocks
 from krein.learning.sums import FeatureSums
 
@@ -119,7 +119,7 @@ class KreinPCA(SavableMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             for block in feature_blocks(features, X, checked=checked):
                 sums.add(block.Z)
         scatter = sums.centered(center=center)
-        found = leading_components(scatter.gram, features.signature, self.n_components)
+        found = principal_axes(scatter.gram, features.signature, self.n_components)
         if not found.values.size:
             raise ValueError(
                 f"all rows have the same features (n_samples={sums.rows}), so there are no principal components; pass "
@@ -128,8 +128,7 @@ class KreinPCA(SavableMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         self.eigenvalues_ = found.values
         self.signature_ = np.sign(found.values)
         self.mean_ = scatter.mean
-        self.components_ = np.ascontiguousarray(_fixed_signs(found.lift * np.abs(found.values) ** -0.5).T)
-        self.components_ *= self.signature_[:, None]
+        self.components_ = found.components
         self._n_features_out = found.values.size
         return self
 
@@ -173,10 +172,3 @@ def _add_block(features: Features, sums: FeatureSums, start: int, X: Any, y: Any
     """Add a block of rows where it lives."""
     for block in feature_blocks(features, X, weight, start=start):
         sums.add(block.Z, block.weight)
-
-
-def _fixed_signs(columns: np.ndarray) -> np.ndarray:
-    """Each column with its largest entry positive: an eigenvector has no sign of its own, and results should."""
-    largest = np.abs(columns).argmax(axis=0)
-    signs = np.sign(columns[largest, np.arange(columns.shape[1])])
-    return columns * np.where(signs == 0.0, 1.0, signs)

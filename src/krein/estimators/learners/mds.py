@@ -1,0 +1,197 @@
+"""Multidimensional scaling of distances that need not be Euclidean."""
+
+from __future__ import annotations
+
+from typing import Any, Self, final
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
+
+from krein._core.checks import one_of, positive_integer
+from krein._core.threads import quiet_blas
+from krein.estimators.maps.base import as_generator
+from krein.files.models import SavableMixin
+from krein.kernels import Kernel
+from krein.learning.embedding import fit_embedding
+from krein.similarities import Similarity, as_similarity
+
+__all__ = ["KreinMDS"]
+
+_EVERYONE = 2000  # objects up to which "auto" takes all as landmarks
+_LANDMARKS = 1000  # landmarks of "auto" beyond that
+
+
+@final
+class KreinMDS(SavableMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    r"""Classical scaling that keeps the sign of every axis: objects as points of a pseudo-Euclidean space.
+
+    .. math:: -\tfrac12 H D^2 H = V \Theta V^\top, \qquad T = V |\Theta|^{1/2}, \qquad
+              d^2(x, x') \approx \sum_j \mathrm{sign}(\theta_j)\,(t_j(x) - t_j(x'))^2
+
+    Distances that are not Euclidean (dynamic time warping, edit distances, any that violate the triangle inequality) have
+    negative :math:`\theta`; scaling that drops them draws something else, and scaling that takes their roots draws nothing.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Number of axes, those of largest :math:`|\theta|`. Columns beyond the rank are zero.
+    metric : "precomputed" or callable, default="precomputed"
+        Matrix of distances between training objects for `fit`, and of new objects (rows) to training objects for `transform`;
+        or a function of two matrices of rows that returns their distances, such as ``scipy.spatial.distance.cdist``.
+    n_landmarks : int or "auto", default="auto"
+        Objects, drawn at random, that all are compared with. ``"auto"`` takes all of up to 2,000 objects, and 1,000 of more.
+    random_state : int, RandomState instance or None, default=None
+        Draws the landmarks.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_samples, n_components)
+        Coordinates of the training objects.
+    signature_ : ndarray of shape (n_components,)
+        ±1: the sign with which an axis enters squared distances.
+    eigenvalues_ : ndarray of shape (n_components,)
+        :math:`\theta`, the largest in size first; 0 for columns of zeros.
+    landmarks_ : array
+        Landmark rows, or their indices for precomputed distances.
+    map_ : FittedEmbedding
+        What `fit` found, as a function of objects.
+    n_features_in_ : int
+
+    See Also
+    --------
+    krein.KreinPCA : The same for a kernel.
+    krein.diagnose : ``diagnose(D, distance=True)`` says how far from Euclidean distances are.
+
+    References
+    ----------
+    .. [1] L. Goldfarb. "A unified approach to pattern recognition". Pattern Recognition, 1984.
+    .. [2] E. Pękalska and R. P. W. Duin. *The Dissimilarity Representation for Pattern Recognition*. World Scientific, 2005.
+    .. [3] V. de Silva and J. B. Tenenbaum. "Sparse multidimensional scaling using landmark points". Stanford, 2004.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein import KreinMDS
+    >>> D = np.array([[0.0, 1.0, 1.0, 5.0], [1.0, 0.0, 1.0, 1.0], [1.0, 1.0, 0.0, 1.0], [5.0, 1.0, 1.0, 0.0]])
+    >>> model = KreinMDS().fit(D)    # 5 > 1 + 1: no points in any Euclidean space
+    >>> model.signature_
+    array([ 1., -1.])
+    >>> bool(np.allclose(model.transform(D), model.embedding_))
+    True
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        metric: Any = "precomputed",
+        n_landmarks: int | str = "auto",
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.metric = metric
+        self.n_landmarks = n_landmarks
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Find the axes.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_samples) of distances, or (n_samples, n_features) if ``metric`` is a function
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        self.fit_transform(X)
+        return self
+
+    @quiet_blas()
+    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
+        """Find the axes and return the coordinates of the training objects.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_samples) of distances, or (n_samples, n_features) if ``metric`` is a function
+        y : ignored
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+        """
+        width = positive_integer(self.n_components, "n_components")
+        metric = _as_metric(self.metric)
+        X = metric.place(validate_data(self, X, dtype=[np.float64, np.float32]))
+        if isinstance(self.metric, str):
+            check_non_negative(X, "KreinMDS, which takes distances")
+        metric.check_training(X)
+        rng = as_generator(self.random_state)
+        self.map_ = fit_embedding(metric, X, width, self._landmark_count(X.shape[0]), rng)
+        self.embedding_ = self.map_(X)
+        self._n_features_out = width
+        return self.embedding_.astype(X.dtype)
+
+    @quiet_blas()
+    def transform(self, X: Any) -> np.ndarray:
+        """Coordinates of new objects on the axes of the training objects.
+
+        Parameters
+        ----------
+        X : array of shape (n_new, n_samples) of distances to the training objects, or (n_new, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_new, n_components), float32 if X is float32, else float64
+        """
+        check_is_fitted(self, "map_")
+        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        return self.map_(self.map_.metric.place(X)).astype(X.dtype, copy=False)
+
+    def _landmark_count(self, n: int) -> int:
+        if isinstance(self.n_landmarks, str):
+            one_of(self.n_landmarks, "n_landmarks", ("auto",), otherwise=" or an integer")
+            return n if n <= _EVERYONE else _LANDMARKS
+        return positive_integer(self.n_landmarks, "n_landmarks")
+
+    @property
+    def signature_(self) -> np.ndarray:
+        """The sign with which each axis enters squared distances."""
+        return self.map_.signature
+
+    @property
+    def eigenvalues_(self) -> np.ndarray:
+        """Eigenvalues of the axes."""
+        return self.map_.eigenvalues
+
+    @property
+    def landmarks_(self) -> Any:
+        """Landmark rows, or their indices for precomputed distances."""
+        return self.map_.landmarks
+
+    def _check_loaded(self) -> None:
+        if "map_" not in vars(self):
+            return
+        width = self.map_.eigenvalues.size
+        if self.embedding_.ndim != 2 or self.embedding_.shape[1] != width or self._n_features_out != width:
+            raise ValueError(f"embedding_ has shape {self.embedding_.shape}, but there are {width} axes")
+        landmarks = self.map_.landmarks
+        if landmarks.ndim == 1 and (landmarks.min() < 0 or landmarks.max() >= self.n_features_in_):
+            raise ValueError(f"the landmarks do not fit rows of {self.n_features_in_} columns")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = isinstance(self.metric, str)
+        tags.input_tags.positive_only = isinstance(self.metric, str)
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def _as_metric(metric: Any) -> Similarity:
+    if metric is None or isinstance(metric, Kernel):
+        raise ValueError(f"metric must be 'precomputed' or a function that returns distances, got {metric!r}")
+    if isinstance(metric, str):
+        one_of(metric, "metric", ("precomputed",), otherwise=" or a function that returns distances")
+    return as_similarity(metric)

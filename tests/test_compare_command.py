@@ -111,3 +111,22 @@ def test_mistakes(table, tmp_path, capsys, arguments, message):
     data = columns_of(table, "X", "kind")
     assert run("compare", data, "--out", tmp_path / "out", *arguments) == 2
     assert message in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_matrix_of_similarities(tmp_path, capsys):
+    np.savez(tmp_path / "K.npz", K=np.tanh(X @ X.T - 1.0), y=np.where(X[:, 0] > 0, "warm", "cold"))
+    file, out = tmp_path / "K.npz", tmp_path / "out"
+    options = ("--out", out, "--folds", "2", "--method", "krein-ridge", "--method", "svc-clip")
+    assert run("compare", file, "--labels", file, "--json", *options) == 0
+    found = {one["model"]: one["accuracy"] for one in json.loads(capsys.readouterr().out)}
+    assert set(found) == {"krein-ridge", "svc-clip"}
+    assert min(found.values()) > 0.8
+    page = (out / "index.html").read_text(encoding="utf-8")
+    assert "Negative eigenfraction" in page
+    assert "--labels" in page
+
+
+def test_a_table_or_a_matrix(table, tmp_path, capsys):
+    for options in ((), ("--target", "kind", "--labels", str(table))):
+        assert run("compare", table, "--out", tmp_path / "out", *options) == 2
+        assert "give --target, the column to predict, or --labels" in capsys.readouterr().err

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         TunedFeatures,
         load_model,
     )
+    from krein.experiments.side_by_side import compare
     from krein.measures import (
         MeasureRecipe,
         SignedMeasure,
@@ -39,6 +40,7 @@ __version__ = "0.2.0"
 __all__ = [
     "kernels",
     "diagnose",
+    "compare",
     "signed_measure",
     "SignedMeasure",
     "MeasureRecipe",
@@ -66,7 +68,7 @@ __all__ = [
 # What is asked for is imported when it is asked for: scikit-learn alone takes half a second, and `krein --help` needs none of
 # it. The lightest room first.
 _ROOMS = ("_core.threads", "measures", "estimators")
-_BESIDE = {"diagnose": "diagnosis"}  # what serves several rooms
+_BESIDE = {"diagnose": "diagnosis", "compare": "experiments.side_by_side"}  # what serves several rooms
 
 
 def __getattr__(name: str) -> Any:

@@ -8,6 +8,7 @@ import numpy as np
 
 from krein._core.checks import real, truth_value
 from krein.learning.negative_part import PartScores, score_negative_part
+from krein.learning.targets import are_quantities
 from krein.matrix_diagnosis import MatrixDiagnosis
 from krein.measures import Diagnosis
 from krein.measures import diagnose as diagnose_kernel
@@ -21,7 +22,6 @@ from krein.similarities.triangles import TriangleCheck, check_triangles
 __all__ = ["diagnose"]
 
 _SCORED = 800  # objects that cross-validation uses at most
-_MOST_CLASSES = 0.5  # of the objects: more different numbers than this are no classes
 _SHAPED = 8  # negative eigenvalues that have a shape to compare with a semicircle
 _MOSTLY = 0.35  # share of negative directions found again, above which the negative part is signal and not a mixture
 
@@ -176,7 +176,7 @@ def _scores(operator: SymmetricOperator, y: np.ndarray, rng: np.random.Generator
     n = operator.n_objects
     if y.shape != (n,):
         raise ValueError(f"y must have one entry for each of {n} objects, got {y.size}")
-    numbers = y.dtype.kind == "f" and (np.unique(y).size > _MOST_CLASSES * n or not np.array_equal(y, np.round(y)))
+    numbers = are_quantities(y)
     some = np.sort(rng.choice(n, size=min(n, _SCORED), replace=False))
     if numbers:
         if not np.isfinite(y).all():

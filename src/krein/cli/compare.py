@@ -1,28 +1,31 @@
-"""``krein compare``: models side by side on a table, by cross-validation."""
+"""``krein compare``: models side by side on a table or a matrix of similarities, by cross-validation."""
 
 # No `from __future__ import annotations`: typer reads the options from annotations made inside functions.
 import shlex
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import numpy as np
 
+import krein
 from krein._core.checks import integer, positive_integer
 from krein.cli.command import command
 from krein.cli.output import console, print_json
 from krein.cli.progress import counted_progress
 from krein.cli.sampling import fair_sample
 from krein.cli.targets import Task, task_of
+from krein.files.matrices import read_labels, read_matrix
 from krein.files.tables import TableChunks, open_table
 
 if TYPE_CHECKING:
     import typer
 
-    from krein.experiments.side_by_side import FoldScore, KeptComparison, ModelComparison
+    from krein.experiments.side_by_side import Contender, FoldScore, KeptComparison, ModelComparison
 
-__all__ = ["add_compare", "compare_table"]
+__all__ = ["add_compare", "compare_matrix", "compare_table"]
 
 _PAGE = "index.html"
 
@@ -38,8 +41,13 @@ def add_compare(app: "typer.Typer") -> None:
 
     @command(app, "compare")
     def compare(
-        data: Annotated[Path, typer.Argument(help="Table: .csv, .npz or .parquet.")],
-        target: Annotated[str, typer.Option(help="Column to predict; all others must hold numbers.")],
+        data: Annotated[
+            Path, typer.Argument(help="Table: .csv, .npz or .parquet. With --labels: a square matrix of similarities.")
+        ],
+        target: Annotated[str, typer.Option(help="Column to predict; all others must hold numbers.")] = "",
+        labels: Annotated[
+            Path | None, typer.Option(help="File with a label for each object; DATA is then a matrix of similarities.")
+        ] = None,
         out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the page and finished scores.")] = Path(
             "comparison"
         ),
@@ -58,8 +66,12 @@ def add_compare(app: "typer.Typer") -> None:
         as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     ) -> None:
         """Train krein's learners and others on the same folds; a table, and a page of accuracy and time."""
-        asked = _Asked(data, target, out, tuple(methods or ()), task, folds, rows, seed)
-        found = compare_table(asked)
+        if bool(target) == (labels is not None):
+            raise ValueError(
+                "give --target, the column to predict, or --labels, a file with labels of a matrix's objects"
+            )
+        asked = _Asked(data, target, out, tuple(methods or ()), task, folds, rows, seed, labels)
+        found = compare_table(asked) if labels is None else compare_matrix(asked)
         if as_json:
             print_json(_records(found))
         else:
@@ -79,11 +91,13 @@ class _Asked:
     folds: int = 5
     rows: int = 5000
     seed: int = 0
+    labels: Path | None = None
 
     @property
     def line(self) -> str:
         """The command, but for options that are as by default."""
-        words = ["krein", "compare", str(self.data), "--target", self.target, "--out", str(self.out)]
+        what = ["--target", self.target] if self.labels is None else ["--labels", str(self.labels)]
+        words = ["krein", "compare", str(self.data), *what, "--out", str(self.out)]
         words += [word for name in self.methods for word in ("--method", name)]
         for name in ("task", "folds", "rows", "seed"):
             if getattr(self, name) != getattr(type(self), name):
@@ -112,6 +126,45 @@ def compare_table(asked: _Asked) -> "ModelComparison":
     kept = KeptComparison(X, y, contenders, asked.out, task=task, folds=asked.folds, seed=asked.seed)
     classes = f", {np.unique(y).size} classes" if task == "classification" else ""
     facts = [f"{len(y):,} rows of {X.shape[1]:,} columns{classes}; {asked.folds} folds, each held out once."]
+    return _compared(kept, asked, contenders, facts)
+
+
+def compare_matrix(asked: _Asked) -> "ModelComparison":
+    """Compare models on a matrix of similarities, in the same way.
+
+    Parameters
+    ----------
+    asked : _Asked
+        With labels.
+
+    Returns
+    -------
+    ModelComparison
+    """
+    from krein.experiments.side_by_side import KeptComparison
+    from krein.experiments.side_by_side.matrices import matrix_task
+
+    integer(asked.rows, "rows", least=0)
+    K = read_matrix(asked.data)
+    y = read_labels(cast(Path, asked.labels), K.shape[0])
+    if 0 < asked.rows < len(y):
+        some = np.sort(np.random.default_rng(asked.seed).choice(len(y), size=asked.rows, replace=False))
+        K, y = K[np.ix_(some, some)], y[some]
+    K, y, task, contenders = matrix_task(K, y, asked.methods, asked.task, asked.folds, asked.seed)
+    kept = KeptComparison(K, y, contenders, asked.out, task=task, folds=asked.folds, seed=asked.seed)
+    found = krein.diagnose(K, y=y)
+    facts = [
+        f"{len(y):,} objects; {asked.folds} folds, each held out once; parameters chosen by folds within the others.",
+        f"Negative eigenfraction {found.negative_fraction:.3g}; verdict: {found.verdict}. "
+        + " ".join(f"{text[:1].upper()}{text[1:]}." for text in (*found.reasons, *found.advice)),
+    ]
+    return _compared(kept, asked, contenders, facts)
+
+
+def _compared(
+    kept: "KeptComparison", asked: _Asked, contenders: Sequence["Contender"], facts: Sequence[str]
+) -> "ModelComparison":
+    """Run under a progress bar and write the page; if interrupted, the page of what is finished."""
     heading = f"{asked.data.name}: models side by side"
     try:
         found = _run(kept, {one.name: one.label for one in contenders}, asked.folds * len(contenders))

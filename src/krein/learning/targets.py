@@ -8,7 +8,7 @@ from typing import Any, Self, final
 
 import numpy as np
 
-__all__ = ["LabelTargets", "NumberTargets", "Targets", "winning_columns"]
+__all__ = ["LabelTargets", "NumberTargets", "Targets", "are_quantities", "winning_columns"]
 
 _PREVIEW_ROWS = 1024  # targets whose mean is the shift of the sums: near the mean is near enough
 
@@ -249,3 +249,26 @@ def winning_columns(values: np.ndarray) -> np.ndarray:
     """
     winners: np.ndarray = (values[:, 0] > 0).astype(int) if values.shape[1] == 1 else values.argmax(axis=1)
     return winners
+
+
+def are_quantities(y: np.ndarray) -> bool:
+    """Whether targets are numbers to predict rather than names of classes.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_rows,)
+
+    Returns
+    -------
+    bool
+        True for floats that are not all whole, or of which more than half are different.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> are_quantities(np.array([0.5, 1.25])), are_quantities(np.array([1.0, 0.0, 1.0, 1.0])), are_quantities(np.array(["a", "b"]))
+    (True, False, False)
+    """
+    if y.dtype.kind != "f":
+        return False
+    return not np.array_equal(y, np.round(y)) or np.unique(y).size > 0.5 * y.size

@@ -46,7 +46,9 @@ def chosen_by(model: Any) -> Chosen:
     """
     model = last_step(model)
     if isinstance(model, GridSearchCV):
-        return Chosen(", ".join(f"{name} {value:.3g}" for name, value in model.best_params_.items()))
+        return Chosen(
+            ", ".join(f"{name.rpartition('__')[2]} {value:.3g}" for name, value in model.best_params_.items())
+        )
     if isinstance(model, RidgeCV | RidgeClassifierCV):
         return Chosen(f"alpha {model.alpha_:.3g}")
     return Chosen()

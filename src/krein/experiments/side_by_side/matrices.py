@@ -1,0 +1,112 @@
+"""``krein.compare``: what learns best from a matrix of similarities, by nested cross-validation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from krein._core.checks import one_of
+from krein.experiments.side_by_side.contenders import Contender, Task, choose_contenders
+from krein.experiments.side_by_side.folds import compare_models
+from krein.experiments.side_by_side.matrix_contenders import matrix_contenders
+from krein.experiments.side_by_side.model_comparison import ModelComparison
+from krein.experiments.side_by_side.scores import FoldScore
+from krein.learning.targets import are_quantities
+from krein.similarities.entries import as_square, scan_entries
+
+__all__ = ["compare", "matrix_task"]
+
+
+def compare(
+    K: Any,
+    y: Any,
+    *,
+    methods: Sequence[str] = (),
+    task: str = "auto",
+    folds: int = 5,
+    seed: int = 0,
+    on_score: Callable[[FoldScore], None] = lambda score: None,
+) -> ModelComparison:
+    """Kreĭn learners beside scikit-learn's on a matrix of similarities, as it is and after each repair.
+
+    Every model chooses its parameters by folds within the training objects, and is scored on objects that took no part in that.
+
+    Parameters
+    ----------
+    K : array of shape (n_objects, n_objects)
+        Similarities, symmetric and finite, of any signs.
+    y : array-like of shape (n_objects,)
+        Labels, or numbers.
+    methods : sequence of str, default=()
+        Some of ``"krein-ridge"``, ``"krein-svc"``, ``"krein-logistic"``, ``"svc-raw"``, ``"svc-clip"``, ``"svc-flip"``,
+        ``"svc-shift"``, ``"svc-square"`` and ``"neighbors"``; none for all.
+    task : {"auto", "classification", "regression"}, default="auto"
+        ``"auto"``: floats that are not whole numbers are predicted as numbers, all else as classes.
+    folds : int, default=5
+        Of the outer cross-validation.
+    seed : int, default=0
+        Of the folds.
+    on_score : callable, optional
+        Told of each score as it comes.
+
+    Returns
+    -------
+    ModelComparison
+        Prints as a table; ``page(heading)`` and ``write_page(path, heading)`` give a page.
+
+    See Also
+    --------
+    krein.diagnose : What the matrix is, and whether its negative part is noise.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import krein
+    >>> X = np.random.default_rng(0).normal(size=(60, 3))
+    >>> K = (X * [1.0, 1.0, -2.0]) @ X.T
+    >>> found = krein.compare(K, X[:, 2] > 0, methods=["krein-svc", "svc-clip"], folds=3)
+    >>> {one.contender.name: one.mean > 0.85 for one in found.summaries()}
+    {'krein-svc': True, 'svc-clip': False}
+    """
+    matrix, labels, kind, contenders = matrix_task(K, y, methods, task, folds, seed)
+    return compare_models(matrix, labels, contenders, task=kind, folds=folds, seed=seed, on_score=on_score)
+
+
+def matrix_task(
+    K: Any, y: Any, methods: Sequence[str], task: str, folds: int, seed: int
+) -> tuple[np.ndarray, np.ndarray, Task, list[Contender]]:
+    """Check a matrix and its labels, and say who takes part.
+
+    Parameters
+    ----------
+    K, y, methods, task, folds, seed
+        As in `compare`.
+
+    Returns
+    -------
+    matrix : ndarray of shape (n_objects, n_objects)
+    labels : ndarray of shape (n_objects,)
+    task : {"classification", "regression"}
+    contenders : list of Contender
+    """
+    one_of(task, "task", ("auto", "classification", "regression"))
+    matrix = as_square(K, "the matrix of similarities")
+    scan = scan_entries(matrix)
+    if not scan.complete:
+        raise ValueError(f"the matrix has a missing or infinite entry at {scan.first_bad}; see krein.diagnose(K)")
+    if not scan.symmetric:
+        i, j = scan.gap_at
+        raise ValueError(
+            f"the matrix must be symmetric, but entries ({i}, {j}) and ({j}, {i}) differ by {scan.largest_gap:.3g}; use "
+            "(K + K.T) / 2"
+        )
+    labels = np.asarray(y).ravel()
+    if labels.shape != (scan.n_objects,):
+        raise ValueError(f"y must have one entry for each of {scan.n_objects} objects, got {labels.size}")
+    kind: Task = (
+        "regression" if task == "regression" or (task == "auto" and are_quantities(labels)) else "classification"
+    )
+    per_fit = scan.n_objects - -(-scan.n_objects // max(folds, 1))
+    return matrix, labels, kind, choose_contenders(matrix_contenders(kind, per_fit, seed=seed), methods)

@@ -1,0 +1,136 @@
+"""Who takes part on a matrix of similarities: Kreĭn learners, and scikit-learn's on the matrix as it is and after each repair."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import SVC, SVR
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from krein._core.checks import one_of
+from krein.estimators import (
+    ExactKreinRidge,
+    ExactKreinSVC,
+    KreinNystroem,
+    KreinRidgeClassifier,
+    SpectrumCorrection,
+)
+from krein.experiments.side_by_side.contenders import Contender, Task
+
+__all__ = ["Dissimilarity", "matrix_contenders"]
+
+_PRICES = (0.1, 1.0, 10.0, 100.0, 1000.0)  # of a violated margin, for similarities of the size of 1
+_INNER = 3  # folds within the training objects
+_ALL = 1000  # training objects up to which a map takes all as landmarks
+_COLUMNS = 512  # landmarks beyond that
+_REPAIRS = {
+    "clip": "negative eigenvalues to 0",
+    "flip": "absolute eigenvalues",
+    "shift": "the smallest eigenvalue subtracted; new objects as they are",
+    "square": "the matrix times itself: similarities as features",
+}
+
+
+class Dissimilarity(TransformerMixin, BaseEstimator):
+    """Similarities turned upside down, for methods that look for the nearest: the largest one seen less each.
+
+    Attributes
+    ----------
+    largest_ : float
+        Of the training matrix; what is larger later counts as equal to it.
+    """
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Find the largest similarity.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_samples)
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        X = validate_data(self, X, dtype=[np.float64, np.float32])
+        self.largest_ = float(X.max())
+        return self
+
+    def transform(self, X: Any) -> np.ndarray:
+        """How much less similar than the most similar.
+
+        Parameters
+        ----------
+        X : array of shape (n_new, n_samples)
+
+        Returns
+        -------
+        ndarray of shape (n_new, n_samples)
+        """
+        check_is_fitted(self, "largest_")
+        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        return np.asarray(np.maximum(self.largest_ - X, 0.0))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = True
+        return tags
+
+
+def matrix_contenders(task: Task, n_objects: int, *, seed: int = 0) -> list[Contender]:
+    """Those that learn from a precomputed matrix; what is to be chosen is chosen by folds within the training objects.
+
+    Parameters
+    ----------
+    task : {"classification", "regression"}
+    n_objects : int
+        That each fit sees.
+    seed : int, default=0
+        Of landmarks, where there are more than 1,000 objects.
+
+    Returns
+    -------
+    list of Contender
+    """
+    one_of(task, "task", ("classification", "regression"))
+    classify = task == "classification"
+    found = _ours(classify, n_objects, seed)
+    machine: Any = SVC(kernel="precomputed") if classify else SVR(kernel="precomputed")
+    name = type(machine).__name__
+    found.append(
+        Contender("svc-raw", f"{name}, matrix as it is", _searched(machine, "C"), note="not convex if indefinite")
+    )
+    for method, words in _REPAIRS.items():
+        pipeline = make_pipeline(SpectrumCorrection(method), machine)
+        label = f"{name}, {method}"
+        found.append(Contender(f"svc-{method}", label, _searched(pipeline, f"{name.lower()}__C"), note=words))
+    neighbors: Any = (KNeighborsClassifier if classify else KNeighborsRegressor)(metric="precomputed")
+    step = f"{type(neighbors).__name__.lower()}__n_neighbors"
+    search = GridSearchCV(make_pipeline(Dissimilarity(), neighbors), {step: [1, 3, 5]}, cv=_INNER)
+    found.append(Contender("neighbors", "nearest neighbors", search, note="1, 3 or 5 of the most similar objects"))
+    return found
+
+
+def _ours(classify: bool, n_objects: int, seed: int) -> list[Contender]:
+    if not classify:
+        ridge = ExactKreinRidge("precomputed")
+        return [Contender("krein-ridge", "ExactKreinRidge", ridge, True, "nothing set")]
+    everyone = n_objects <= _ALL
+    count = n_objects if everyone else _COLUMNS
+    features = KreinNystroem("precomputed", count, landmarks="uniform" if everyone else "leverage", random_state=seed)
+    landmarks = "all training objects as landmarks" if everyone else f"{count} landmarks"
+    return [
+        Contender("krein-ridge", "KreinRidgeClassifier", KreinRidgeClassifier(features), True, landmarks),
+        Contender(
+            "krein-svc", "ExactKreinSVC", _searched(ExactKreinSVC("precomputed"), "C"), True, "on the whole matrix"
+        ),
+    ]
+
+
+def _searched(model: Any, price: str) -> GridSearchCV:
+    return GridSearchCV(model, {price: _PRICES}, cv=_INNER)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["DatasetError", "ModelFileError", "OutOfReachError", "SingularSystemError", "TableError"]
+__all__ = ["DatasetError", "ExportError", "ModelFileError", "OutOfReachError", "SingularSystemError", "TableError"]
 
 
 class OutOfReachError(ValueError):
@@ -15,6 +15,10 @@ class SingularSystemError(ValueError):
 
 class ModelFileError(ValueError):
     """A model file cannot be read, or a model cannot be written; the message says why and what to do."""
+
+
+class ExportError(ValueError):
+    """A map or model has a part that another runtime cannot compute; the message names it."""
 
 
 class TableError(ValueError):

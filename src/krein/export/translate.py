@@ -1,0 +1,140 @@
+"""From what a fit gave to a formula of rows."""
+
+from __future__ import annotations
+
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+
+from krein._core.errors import ExportError
+from krein.export.expression import Expression, concatenated, constant
+from krein.export.radial import radial_expression
+from krein.features import FeatureMap, FittedMap
+from krein.features.columns import HeadColumns, SectionColumns, WaveColumns
+from krein.kernels import Kernel
+from krein.similarities.nystroem import FittedNystroem
+from krein.similarities.similarity import KernelSimilarity
+
+__all__ = ["translate"]
+
+
+@singledispatch
+def translate(part: Any, rows: Expression) -> Expression:
+    """The formula of a fitted part.
+
+    Parameters
+    ----------
+    part : FittedMap, FeatureMap, Columns, FittedNystroem or what else a model is made of
+    rows : Expression
+        What the part is given.
+
+    Returns
+    -------
+    Expression
+    """
+    raise ExportError(f"a {type(part).__name__} cannot be exported: there is no formula for it in other runtimes")
+
+
+def unit_length(rows: Expression) -> Expression:
+    """Rows divided by their length.
+
+    Parameters
+    ----------
+    rows : Expression
+
+    Returns
+    -------
+    Expression
+    """
+    return rows / (rows * rows).sum().apply("sqrt")
+
+
+def sections(kernel: Kernel, rows: Expression, landmarks: np.ndarray) -> Expression:
+    """Values of the kernel between placed rows and landmarks.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    rows : Expression
+    landmarks : ndarray of shape (n_landmarks, dim)
+
+    Returns
+    -------
+    Expression
+        Of shape (n, n_landmarks).
+    """
+    lengths = np.einsum("ij,ij->i", landmarks, landmarks)
+    square = (rows * rows).sum() + lengths - (rows @ landmarks.T) * 2.0
+    return radial_expression(kernel, square.at_least(0.0))
+
+
+@translate.register
+def _(part: FittedMap, rows: Expression) -> Expression:
+    region = part.region
+    placed = unit_length(rows) if region.sphere and region.normalize else rows
+    return translate(part.feature_map, placed)
+
+
+@translate.register
+def _(part: FeatureMap, rows: Expression) -> Expression:
+    columns = [translate(one, rows) for one in part.parts if one.n_columns]
+    if part.padding:
+        columns.append(rows @ np.zeros((part.dim, part.padding)))
+    found = concatenated(columns)
+    return found if part.projection is None else found @ part.projection
+
+
+@translate.register
+def _(part: WaveColumns, rows: Expression) -> Expression:
+    angles = rows @ part.frequencies.vectors.T
+    return concatenated([angles.apply("cos"), angles.apply("sin")]) * np.sqrt(np.abs(part.column_weights))
+
+
+@translate.register
+def _(part: SectionColumns, rows: Expression) -> Expression:
+    return sections(part.kernel, rows, part.landmarks)
+
+
+@translate.register
+def _(part: HeadColumns, rows: Expression) -> Expression:
+    basis = part.basis
+    centered = rows - basis.center
+    square = (centered * centered).sum() / basis.scale
+    powers = [square * 0.0 + 1.0, square, square * square]
+    columns: list[Expression] = [concatenated(powers[: len(basis.radial_mix)]) @ basis.radial_mix]
+    for mix in basis.linear_mix.T:
+        factor = concatenated(powers[: mix.size]) @ mix[:, None]
+        columns.append(centered * factor)
+    if basis.degree >= 2:
+        first, second = np.triu_indices(basis.dim)
+        columns.append(centered.columns(first) * centered.columns(second))
+    return concatenated(columns) * np.sqrt(np.abs(part.weights))
+
+
+@translate.register
+def _(part: FittedNystroem, rows: Expression) -> Expression:
+    similarity = part.similarity
+    if not isinstance(similarity, KernelSimilarity):
+        raise ExportError(f"a map of {similarity!r} cannot be exported: other runtimes cannot call the similarity")
+    if similarity.kernel.domain == "sphere" and similarity.kernel.scales_rows:
+        rows = unit_length(rows)
+    return sections(similarity.kernel, rows, np.asarray(part.landmarks, dtype=np.float64)) @ np.pad(
+        part.root.astype(np.float64), ((0, 0), (0, part.signature.size - part.rank))
+    )
+
+
+def linear(values: Expression, coef: np.ndarray, intercept: np.ndarray) -> Expression:
+    """Linear functions of features.
+
+    Parameters
+    ----------
+    values : Expression
+    coef : ndarray of shape (n_outputs, n_components)
+    intercept : ndarray of shape (n_outputs,)
+
+    Returns
+    -------
+    Expression
+    """
+    return values @ coef.T + constant(intercept)

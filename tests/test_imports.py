@@ -15,10 +15,10 @@ import krein
 SOURCE = Path(krein.__file__).parent
 ROOMS = [
     *("_core", "kernels", "measures", "sampling", "features", "similarities", "learning", "distributed", "files"),
-    *("estimators", "baselines", "datasets", "plotting", "experiments", "cli"),
+    *("export", "estimators", "baselines", "datasets", "plotting", "experiments", "cli"),
 ]
 BELOW_ESTIMATORS = set(ROOMS[: ROOMS.index("estimators")])
-OPTIONAL = {"dask", "distributed", "pooch", "matplotlib", "rich", "typer", "pandas", "pyarrow", "numba"}
+OPTIONAL = {"dask", "distributed", "pooch", "matplotlib", "rich", "typer", "pandas", "pyarrow", "numba", "onnx", "torch"}
 # A room that is about one package may import it at its top: the hot loop is numba.
 AT_HOME = {"features": {"numba"}}
 FILES = sorted(path for path in SOURCE.rglob("*.py"))

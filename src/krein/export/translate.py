@@ -8,11 +8,14 @@ from typing import Any
 import numpy as np
 
 from krein._core.errors import ExportError
-from krein.export.expression import Expression, concatenated, constant
+from krein.export.expression import Expression, concatenated
 from krein.export.radial import radial_expression
 from krein.features import FeatureMap, FittedMap
 from krein.features.columns import HeadColumns, SectionColumns, WaveColumns
 from krein.kernels import Kernel
+from krein.learning.kernel_model import KernelModel
+from krein.learning.stream import LinearModel
+from krein.learning.tuning.placement import Placement
 from krein.similarities.nystroem import FittedNystroem
 from krein.similarities.similarity import KernelSimilarity
 
@@ -124,17 +127,26 @@ def _(part: FittedNystroem, rows: Expression) -> Expression:
     )
 
 
-def linear(values: Expression, coef: np.ndarray, intercept: np.ndarray) -> Expression:
-    """Linear functions of features.
+@translate.register
+def _(part: Placement, rows: Expression) -> Expression:
+    if part.shift is not None:
+        rows = rows - part.shift
+    if part.scale is not None:
+        rows = rows * part.scale if part.scale.ndim == 1 else rows @ part.scale
+    if part.limits is not None:
+        rows = rows.at_least(part.limits[0]).at_most(part.limits[1])
+    if part.lift is None:
+        return rows
+    return unit_length(concatenated([rows, (rows * 0.0).sum() + part.lift]))
 
-    Parameters
-    ----------
-    values : Expression
-    coef : ndarray of shape (n_outputs, n_components)
-    intercept : ndarray of shape (n_outputs,)
 
-    Returns
-    -------
-    Expression
-    """
-    return values @ coef.T + constant(intercept)
+@translate.register
+def _(part: KernelModel, rows: Expression) -> Expression:
+    if not isinstance(part.rows, np.ndarray):
+        raise ExportError("a model of sparse rows cannot be exported; fit it on dense ones")
+    return sections(part.kernel, translate(part.placement, rows), part.rows) @ part.dual + part.offset
+
+
+@translate.register
+def _(part: LinearModel, rows: Expression) -> Expression:
+    return translate(part.features, rows) @ part.coef.T + part.intercept

@@ -12,7 +12,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from krein._core.threads import quiet_blas
+from krein.estimators.exporting import ExportMixin
 from krein.estimators.frozen_params import FrozenParamsMixin
+from krein.export import Expression, translate
 from krein.files.models import SavableMixin
 from krein.kernels import DeltaGaussian
 
@@ -52,14 +54,14 @@ class RowMap(Protocol):
         ...
 
 
-class SignedTransformer(SavableMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, FrozenParamsMixin, ABC):
+class SignedTransformer(ExportMixin, SavableMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, FrozenParamsMixin, ABC):
     """Features with a signature: ``(Z * signature_) @ Z.T`` approximates the kernel matrix.
 
     A map is a scikit-learn transformer with three more things: ``signature_``, an array of ±1 with one entry per
     output column; `approximate`, the signed product; and ``n_components``, always the number of output columns.
     ``Z @ Z.T`` without the signature estimates the kernel of the positive *plus* the negative part.
 
-    A subclass gives `_learn`, which must set ``signature_``, and `_features`.
+    A subclass gives `_learn`, which must set ``signature_``, `_features`, and `_formula` for other runtimes.
     """
 
     n_components: Any
@@ -126,6 +128,9 @@ class SignedTransformer(SavableMixin, ClassNamePrefixFeaturesOutMixin, Transform
         check_is_fitted(self, "signature_")
         return validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
 
+    def _n_values(self) -> int:
+        return int(self.signature_.shape[0])
+
     def _check_loaded(self) -> None:
         """Refuse learned attributes that do not fit each other, as a damaged or forged model file may have them."""
         signature = vars(self).get("signature_")
@@ -168,6 +173,9 @@ class SignedFeatureMap(SignedTransformer):
 
     def _features(self, X: Any) -> np.ndarray:
         return self.map_(X)
+
+    def _formula(self, rows: Expression) -> Expression:
+        return translate(self.map_, rows)
 
     def _check_loaded(self) -> None:
         super()._check_loaded()

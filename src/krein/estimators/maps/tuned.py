@@ -17,6 +17,7 @@ from krein.estimators.learners.input_checks import check_labels, check_numbers
 from krein.estimators.maps.base import SignedTransformer, signed_product
 from krein.estimators.maps.fitting import DataChosenMap, check_features, check_signature
 from krein.estimators.maps.nystroem import KreinNystroem
+from krein.export import Expression, translate
 from krein.kernels import Kernel
 from krein.learning.first_pass import Examples, FirstPass, comparable, look_at_matrix
 from krein.learning.path import Regularizer
@@ -265,6 +266,9 @@ class TunedFeatures(DataChosenMap, SignedTransformer):
     def _features(self, X: Any) -> np.ndarray:
         with config_context(assume_finite=True, transform_output="default"):
             return np.asarray(self.features_.transform(self.choice_.placement(X)))
+
+    def _formula(self, rows: Expression) -> Expression:
+        return self.features_._formula(translate(self.choice_.placement, rows))  # type: ignore[no-any-return]
 
     def _check_loaded(self) -> None:
         super()._check_loaded()

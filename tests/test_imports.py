@@ -18,7 +18,19 @@ ROOMS = [
     *("export", "estimators", "baselines", "datasets", "plotting", "experiments", "cli"),
 ]
 BELOW_ESTIMATORS = set(ROOMS[: ROOMS.index("estimators")])
-OPTIONAL = {"dask", "distributed", "pooch", "matplotlib", "rich", "typer", "pandas", "pyarrow", "numba", "onnx", "torch"}
+OPTIONAL = {
+    "dask",
+    "distributed",
+    "pooch",
+    "matplotlib",
+    "rich",
+    "typer",
+    "pandas",
+    "pyarrow",
+    "numba",
+    "onnx",
+    "torch",
+}
 # A room that is about one package may import it at its top: the hot loop is numba.
 AT_HOME = {"features": {"numba"}}
 FILES = sorted(path for path in SOURCE.rglob("*.py"))

@@ -7,7 +7,7 @@ import pytest
 
 import krein
 from krein._core.errors import ExportError
-from krein.export import linear, onnx_model, rows_input, torch_module, translate
+from krein.export import onnx_model, rows_input, torch_module, translate
 from krein.export.expression import Expression, ordered
 from krein.kernels import (
     NTK,
@@ -81,12 +81,56 @@ def test_onnx(name):
     pytest.importorskip("onnx")
     model = MAPS[name]().fit(X)
     coef, intercept = RNG.normal(size=(3, 48)) / 48, RNG.normal(size=3)
-    formula = linear(translate(model.map_, rows_input()), coef, intercept)
+    formula = translate(model.map_, rows_input()) @ coef.T + intercept
     made = onnx_model(formula, n_features=4, n_outputs=3, output="values")
     session = runtime.InferenceSession(made.SerializeToString(), providers=["CPUExecutionProvider"])
     (found,) = session.run(None, {"X": NEW.astype(np.float32)})
     expected = model.transform(NEW) @ coef.T + intercept
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5 * np.abs(expected).max())
+
+
+Y = np.cos(X[:, 0]) + X[:, 1] ** 2
+LABELS = np.digitize(Y, [0.5, 1.5])
+MODELS = {
+    "exact": lambda: krein.KreinRidge().fit(X, Y),
+    "exact, classes": lambda: krein.KreinRidgeClassifier().fit(X, LABELS),
+    "features": lambda: krein.KreinRidge(MAPS["sphere"]()).fit(X, np.c_[Y, -Y]),
+    "chosen features": lambda: krein.KreinRidgeClassifier(solver="features", random_state=0).fit(X, LABELS),
+    "tuned map": lambda: krein.TunedFeatures(random_state=0).fit(X, Y),
+}
+
+
+def values_of(model, rows):
+    call = getattr(model, "decision_function", None) or getattr(model, "predict", None) or model.transform
+    return call(rows).reshape(len(rows), -1)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_models_as_formulas(name):
+    model = MODELS[name]()
+    found = evaluated(model._formula(rows_input()), NEW)
+    assert found.shape[1] == model._n_values()
+    np.testing.assert_allclose(found, values_of(model, NEW), rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_models_in_other_runtimes(name, tmp_path):
+    torch, runtime = pytest.importorskip("torch"), pytest.importorskip("onnxruntime")
+    model = MODELS[name]()
+    expected = values_of(model, NEW)
+    np.testing.assert_allclose(model.to_torch()(torch.tensor(NEW)).numpy(), expected, rtol=0, atol=1e-6)
+    model.to_onnx(tmp_path / "model.onnx")
+    session = runtime.InferenceSession(tmp_path / "model.onnx", providers=["CPUExecutionProvider"])
+    (found,) = session.run(None, {"X": NEW.astype(np.float32)})
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5 * np.abs(expected).max())
+
+
+def test_a_map_without_a_formula():
+    model = krein.baselines.TensorSketch(n_components=16, random_state=0).fit(X)
+    for export in (model.to_torch, lambda: model.to_onnx("never-written.onnx")):
+        with pytest.raises(ExportError, match="TensorSketch cannot be exported"):
+            export()
 
 
 @pytest.mark.parametrize("kernel", [GeodesicGaussian(0.9), Radial(np.tanh), Matern(1.0, 0.7)])

@@ -12,14 +12,17 @@ from krein.export.expression import Expression, ordered
 __all__ = ["onnx_model"]
 
 _OPSET = 17
+_FLATTEST = 1e-6  # sine of an angle that is divided by: smaller ones are rounding
 _OPERATORS = {
     **{"add": "Add", "sub": "Sub", "mul": "Mul", "div": "Div", "matmul": "MatMul", "at_least": "Max", "at_most": "Min"},
-    **{"cos": "Cos", "sin": "Sin", "exp": "Exp", "log": "Log", "sqrt": "Sqrt", "arccos": "Acos"},
+    **{"cos": "Cos", "sin": "Sin", "exp": "Exp", "log": "Log", "sqrt": "Sqrt"},
 }
 
 
 def onnx_model(formula: Expression, *, n_features: int, n_outputs: int, output: str) -> Any:
     """The model: float32 rows named ``X`` in, float32 values out.
+
+    Everything between is computed in double precision: the coefficients of kernel models are large and cancel.
 
     Parameters
     ----------
@@ -36,15 +39,16 @@ def onnx_model(formula: Expression, *, n_features: int, n_outputs: int, output: 
     try:
         from onnx import TensorProto, checker, helper, numpy_helper
     except ModuleNotFoundError as error:
-        raise ExportError("export to ONNX needs the package onnx; install it with: pip install 'krein[export]'") from error
+        raise ExportError(
+            "export to ONNX needs the package onnx; install it with: pip install 'krein[export]'"
+        ) from error
     steps = ordered(formula)
-    names = {id(step): "X" if step.operation == "input" else f"t{i}" for i, step in enumerate(steps)}
-    names[id(formula)] = output
+    names = {id(step): f"t{i}" for i, step in enumerate(steps)}
     nodes, constants = [], []
     for step in steps:
         name, inputs = names[id(step)], [names[id(one)] for one in step.inputs]
         if step.operation == "constant":
-            constants.append(numpy_helper.from_array(_single(step.value), name))
+            constants.append(numpy_helper.from_array(np.asarray(step.value), name))
         elif step.operation == "concat":
             nodes.append(helper.make_node("Concat", inputs, [name], axis=1))
         elif step.operation == "gather":
@@ -53,8 +57,13 @@ def onnx_model(formula: Expression, *, n_features: int, n_outputs: int, output: 
         elif step.operation == "sum":
             constants.append(numpy_helper.from_array(np.array([1], dtype=np.int64), f"{name}_axis"))
             nodes.append(helper.make_node("ReduceSum", [*inputs, f"{name}_axis"], [name], keepdims=1))
-        elif step.operation != "input":
+        elif step.operation == "arccos":
+            nodes += _arccos(inputs[0], name, constants)
+        elif step.operation == "input":
+            nodes.append(helper.make_node("Cast", ["X"], [name], to=TensorProto.DOUBLE))
+        else:
             nodes.append(helper.make_node(_OPERATORS[step.operation], inputs, [name]))
+    nodes.append(helper.make_node("Cast", [names[id(formula)]], [output], to=TensorProto.FLOAT))
     graph = helper.make_graph(
         nodes,
         "krein",
@@ -68,11 +77,25 @@ def onnx_model(formula: Expression, *, n_features: int, n_outputs: int, output: 
     return model
 
 
-def _single(value: np.ndarray | None) -> np.ndarray:
-    """The numbers in single precision, or an error where they do not fit."""
-    assert value is not None
-    with np.errstate(over="ignore"):
-        single = value.astype(np.float32)
-    if not np.isfinite(single).all():
-        raise ExportError("the model has numbers that single precision cannot hold; scale the data before fitting")
-    return single
+def _arccos(cosine: str, angle: str, constants: list[Any]) -> list[Any]:
+    """Runtimes have the arc cosine in single precision only; two steps of Newton's method give it in double precision."""
+    from onnx import TensorProto, helper, numpy_helper
+
+    flat = f"{angle}_flat"
+    constants.append(numpy_helper.from_array(np.array([[_FLATTEST]]), flat))
+    nodes = [
+        helper.make_node("Cast", [cosine], [f"{angle}_single"], to=TensorProto.FLOAT),
+        helper.make_node("Acos", [f"{angle}_single"], [f"{angle}_rough"]),
+        helper.make_node("Cast", [f"{angle}_rough"], [f"{angle}_0"], to=TensorProto.DOUBLE),
+    ]
+    for step in range(2):
+        here, following = f"{angle}_{step}", angle if step else f"{angle}_1"
+        nodes += [
+            helper.make_node("Cos", [here], [f"{here}_cos"]),
+            helper.make_node("Sin", [here], [f"{here}_sin"]),
+            helper.make_node("Max", [f"{here}_sin", flat], [f"{here}_slope"]),
+            helper.make_node("Sub", [f"{here}_cos", cosine], [f"{here}_left"]),
+            helper.make_node("Div", [f"{here}_left", f"{here}_slope"], [f"{here}_step"]),
+            helper.make_node("Add", [here, f"{here}_step"], [following]),
+        ]
+    return nodes

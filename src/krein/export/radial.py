@@ -62,8 +62,10 @@ def _gaussian(scale: float, square: Expression) -> Expression:
 def _matern(kernel: Any, square: Expression) -> Expression:
     orders = {0.5: (1.0,), 1.5: (1.0, 1.0), 2.5: (1.0, 1.0, 1.0 / 3.0)}
     if kernel.nu not in orders:
-        raise ExportError(f"{kernel!r} cannot be exported: only nu of 0.5, 1.5 and 2.5 have formulas without Bessel functions")
-    t = _distance(square) * (math.sqrt(2.0 * kernel.nu) / kernel.scale)
+        raise ExportError(
+            f"{kernel!r} cannot be exported: only nu of 0.5, 1.5 and 2.5 have formulas without Bessel functions"
+        )
+    t = _distance(square) * (math.sqrt(2.0 * kernel.nu) / float(kernel.scale))
     coefficients = orders[kernel.nu]
     total, power = constant(1.0), t
     for coefficient in coefficients[1:]:
@@ -93,7 +95,7 @@ def _ntk(kernel: Any, square: Expression) -> Expression:
 
 
 def _polynomial(kernel: Any, square: Expression) -> Expression:
-    base = square * (-1.0 / kernel.a**2) + 1.0
+    base = square * (-1.0 / float(kernel.a) ** 2) + 1.0
     total = base
     for _ in range(int(kernel.p) - 1):
         total = total * base
@@ -101,7 +103,7 @@ def _polynomial(kernel: Any, square: Expression) -> Expression:
 
 
 def _sum(kernel: Any, square: Expression) -> Expression:
-    parts = [radial_expression(part, square) * coefficient for coefficient, part in kernel.parts]
+    parts = [radial_expression(part, square) * float(coefficient) for coefficient, part in kernel.parts]
     total = parts[0]
     for part in parts[1:]:
         total = total + part

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from krein._core.errors import ExportError
-from krein.export.expression import Expression, concatenated
+from krein.export.expression import Expression, concatenated, constant
 from krein.export.radial import radial_expression
 from krein.features import FeatureMap, FittedMap
 from krein.features.columns import HeadColumns, SectionColumns, WaveColumns
@@ -91,7 +91,7 @@ def _(part: FeatureMap, rows: Expression) -> Expression:
 @translate.register
 def _(part: WaveColumns, rows: Expression) -> Expression:
     angles = rows @ part.frequencies.vectors.T
-    return concatenated([angles.apply("cos"), angles.apply("sin")]) * np.sqrt(np.abs(part.column_weights))
+    return concatenated([angles.apply("cos"), angles.apply("sin")]) * constant(np.sqrt(np.abs(part.column_weights)))
 
 
 @translate.register
@@ -112,7 +112,7 @@ def _(part: HeadColumns, rows: Expression) -> Expression:
     if basis.degree >= 2:
         first, second = np.triu_indices(basis.dim)
         columns.append(centered.columns(first) * centered.columns(second))
-    return concatenated(columns) * np.sqrt(np.abs(part.weights))
+    return concatenated(columns) * constant(np.sqrt(np.abs(part.weights)))
 
 
 @translate.register

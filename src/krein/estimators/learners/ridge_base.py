@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator
 from krein._core.checks import one_of, positive_integer, real, truth_value
 from krein._core.threads import quiet_blas
 from krein.distributed.dask_rows import DaskRows, is_dask
+from krein.estimators.exporting import RowModelExportMixin
 from krein.estimators.learners.input_checks import check_lengths, check_rows, check_weight
 from krein.estimators.learners.linear import check_linear
 from krein.estimators.learners.rollback import unchanged_on_error
@@ -51,7 +52,7 @@ Block = tuple[Any, np.ndarray, np.ndarray | None]
 CheckTargets = Callable[[Any, int], np.ndarray]
 
 
-class RidgeBase(SavableMixin, BaseEstimator, ABC):
+class RidgeBase(RowModelExportMixin, SavableMixin, BaseEstimator, ABC):
     """Everything but what a target is; a subclass names its targets and its outputs."""
 
     features: Any

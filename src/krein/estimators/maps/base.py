@@ -11,6 +11,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from krein._core.errors import ExportError
 from krein._core.threads import quiet_blas
 from krein.estimators.exporting import ExportMixin
 from krein.estimators.frozen_params import FrozenParamsMixin
@@ -54,14 +55,16 @@ class RowMap(Protocol):
         ...
 
 
-class SignedTransformer(ExportMixin, SavableMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, FrozenParamsMixin, ABC):
+class SignedTransformer(
+    ExportMixin, SavableMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, FrozenParamsMixin, ABC
+):
     """Features with a signature: ``(Z * signature_) @ Z.T`` approximates the kernel matrix.
 
     A map is a scikit-learn transformer with three more things: ``signature_``, an array of ±1 with one entry per
     output column; `approximate`, the signed product; and ``n_components``, always the number of output columns.
     ``Z @ Z.T`` without the signature estimates the kernel of the positive *plus* the negative part.
 
-    A subclass gives `_learn`, which must set ``signature_``, `_features`, and `_formula` for other runtimes.
+    A subclass gives `_learn`, which must set ``signature_``, `_features`; `_formula` if other runtimes can compute it.
     """
 
     n_components: Any
@@ -127,6 +130,9 @@ class SignedTransformer(ExportMixin, SavableMixin, ClassNamePrefixFeaturesOutMix
     def _validated(self, X: Any) -> Any:
         check_is_fitted(self, "signature_")
         return validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+
+    def _formula(self, rows: Expression) -> Expression:
+        raise ExportError(f"{type(self).__name__} cannot be exported: there is no formula for it in other runtimes")
 
     def _n_values(self) -> int:
         return int(self.signature_.shape[0])

@@ -11,6 +11,9 @@ from sklearn import config_context
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import get_tags
 
+from krein._core.errors import ExportError
+from krein.estimators.exporting import ExportMixin
+from krein.export import Expression, translate
 from krein.learning.first_pass import Examples, FirstPass, look_at_matrix
 from krein.learning.path import Regularizer
 from krein.learning.stream import Features
@@ -105,6 +108,13 @@ class CheckedFeatures(Features):
         """Features of the rows, shape (n_rows, n_components)."""
         with config_context(assume_finite=True):
             return np.asarray(self.features.transform(X))
+
+
+@translate.register
+def _(part: CheckedFeatures, rows: Expression) -> Expression:
+    if not isinstance(part.features, ExportMixin):
+        raise ExportError(f"{type(part.features).__name__} cannot be exported: it is no feature map of this library")
+    return part.features._formula(rows)
 
 
 def check_features(features: Any) -> None:

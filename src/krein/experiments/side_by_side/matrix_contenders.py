@@ -21,6 +21,7 @@ from krein.estimators import (
     SpectrumCorrection,
 )
 from krein.experiments.side_by_side.contenders import Contender, Task
+from krein.similarities import PrecomputedSimilarity
 
 __all__ = ["Dissimilarity", "matrix_contenders"]
 
@@ -58,6 +59,7 @@ class Dissimilarity(TransformerMixin, BaseEstimator):
         self
         """
         X = validate_data(self, X, dtype=[np.float64, np.float32])
+        PrecomputedSimilarity().check_training(X)
         self.largest_ = float(X.max())
         return self
 

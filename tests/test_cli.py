@@ -14,7 +14,7 @@ import pytest
 
 import krein
 from krein import cli
-from krein.cli import reproduce
+from krein.cli import COMMANDS, app, reproduce
 from krein.cli.approximate import sample_rows
 from krein.kernels import NAMED_KERNELS
 
@@ -46,6 +46,16 @@ def test_help_lists_every_command(capsys):
     text = capsys.readouterr().out
     for name in ("diagnose", "plot", "approximate", "train", "predict", "compare", "reproduce", "demo"):
         assert name in text
+
+
+def test_help_needs_nothing_heavy():
+    """The list of commands is shown without the library; what it says of a command is what the command says of itself."""
+    code = "import sys; from krein.cli import main\ntry: main(['--help'])\nfinally: print('sklearn' in sys.modules, 'numpy' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
+    assert done.stdout.split()[-2:] == ["False", "False"]
+    for name, summary in COMMANDS.items():
+        told = " ".join(app._loaded(name).help.split())
+        assert told.startswith(summary), name
 
 
 def test_diagnose_one_kernel(capsys):

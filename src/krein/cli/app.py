@@ -2,19 +2,13 @@
 
 # No `from __future__ import annotations`: typer reads the options from annotations made inside functions.
 import sys
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Annotated, Any
 
 import krein
-from krein.cli.approximate import add_approximate
 from krein.cli.command import debugging
-from krein.cli.compare import add_compare
-from krein.cli.diagnose import add_diagnose
 from krein.cli.output import console, drop_output, fail, message_of
-from krein.cli.plot import add_plot
-from krein.cli.predict import add_predict
-from krein.cli.reproduce import add_demo, add_reproduce
-from krein.cli.train import add_train
 
 if TYPE_CHECKING:
     import typer
@@ -22,16 +16,19 @@ if TYPE_CHECKING:
 __all__ = ["main", "build_app", "COMMANDS"]
 
 _EXTRA = "the command line needs typer and rich, which are not installed; install them with: pip install 'krein[cli]'"
-COMMANDS: tuple[Callable[["typer.Typer"], None], ...] = (  # in the order of --help
-    add_diagnose,
-    add_plot,
-    add_approximate,
-    add_train,
-    add_predict,
-    add_compare,
-    add_reproduce,
-    add_demo,
-)
+# What --help says of each command, in its order. A command lives in the module of its name, or in the one named here, as
+# ``add_NAME``, and is imported when it is called: `krein --help` needs neither scikit-learn nor the library itself.
+COMMANDS = {
+    "diagnose": "Does a kernel admit a positive decomposition on R^d, or is a matrix indefinite; why, and what to use.",
+    "plot": "Draw a kernel and its signed measure: the paper's Figure 1.",
+    "approximate": "How well random features approximate a kernel on the rows of a table, and how fast.",
+    "train": "Train a ridge model on a table and save it.",
+    "predict": "Predict with a trained model; if the table has the target too, the predictions are scored.",
+    "compare": "Train krein's learners and others on the same folds; a table, and a page of accuracy and time.",
+    "reproduce": "The paper's figures and tables with a verdict on each claim; continues where it was interrupted.",
+    "demo": "The paper in a few minutes: krein reproduce --quick on the packaged data set letter.",
+}
+_MODULES = {"demo": "reproduce"}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -82,6 +79,7 @@ def build_app() -> "typer.Typer":
         add_completion=False,
         pretty_exceptions_enable=False,
         rich_markup_mode="rich",
+        cls=_late_group(),
     )
 
     @app.callback(invoke_without_command=True)
@@ -96,6 +94,31 @@ def build_app() -> "typer.Typer":
             console().print(f"krein {krein.__version__}", highlight=False)
             raise typer.Exit(0)
 
-    for add in COMMANDS:
-        add(app)
     return app
+
+
+def _late_group() -> Any:
+    """A group whose commands are known by name and help until one of them is called."""
+    import typer
+
+    class LateGroup(typer.core.TyperGroup):
+        def list_commands(self, ctx: Any) -> list[str]:
+            return list(COMMANDS)
+
+        def get_command(self, ctx: Any, cmd_name: str) -> Any:
+            return typer.core.TyperCommand(cmd_name, help=COMMANDS[cmd_name]) if cmd_name in COMMANDS else None
+
+        def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+            name, known, rest = super().resolve_command(ctx, args)
+            return name, known if name is None or known is None else _loaded(name), rest
+
+    return LateGroup
+
+
+def _loaded(name: str) -> Any:
+    import typer
+
+    alone = typer.Typer(add_completion=False, rich_markup_mode="rich", pretty_exceptions_enable=False)
+    module = import_module(f"krein.cli.{_MODULES.get(name, name)}")
+    getattr(module, f"add_{name}")(alone)
+    return typer.main.get_command(alone)

@@ -50,7 +50,11 @@ def test_help_lists_every_command(capsys):
 
 def test_help_needs_nothing_heavy():
     """The list of commands is shown without the library; what it says of a command is what the command says of itself."""
-    code = "import sys; from krein.cli import main\ntry: main(['--help'])\nfinally: print('sklearn' in sys.modules, 'numpy' in sys.modules)"
+    code = (
+        "import sys; from krein.cli import main\n"
+        "try: main(['--help'])\n"
+        "finally: print('sklearn' in sys.modules, 'numpy' in sys.modules)"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
     assert done.stdout.split()[-2:] == ["False", "False"]
     for name, summary in COMMANDS.items():

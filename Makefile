@@ -8,7 +8,7 @@ CONTEST := .venv-contest
 
 OLDEST := .venv-oldest
 
-.PHONY: demo test test-oldest test-processors compare-processors coverage lint bench bench-learning history docs release-check clean
+.PHONY: demo test test-oldest test-processors compare-processors coverage lint bench bench-learning bench-scale history docs release-check clean
 
 $(SETUP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -75,6 +75,10 @@ $(CONTEST)/.ready: pyproject.toml constraints.txt
 # The tables of the guide page "How good is it"; BENCH_ARGS="--all" also checks on the sets that nothing is developed on
 bench-learning: $(CONTEST)/.ready
 	$(CONTEST)/bin/python benchmarks/bench_learning.py --tables docs/guide/tables $(BENCH_ARGS)
+
+# Accuracy against time on many rows; BENCH_ARGS="--quick" takes minutes, KREIN_DATA is the folder with covtype, cod_rna and ijcnn1
+bench-scale: $(CONTEST)/.ready
+	$(CONTEST)/bin/python benchmarks/bench_scale.py --tables docs/guide/tables $(BENCH_ARGS)
 
 # Adds this commit to the record in benchmarks/.asv; `asv publish` there makes pages of it. For commits of the past, each in an
 # environment of its own: cd benchmarks && ../.venv-bench/bin/asv run first..last

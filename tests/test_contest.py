@@ -6,6 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from krein import datasets
+
 FOLDER = Path(__file__).resolve().parents[1] / "benchmarks"
 
 
@@ -173,3 +175,70 @@ def suite_threads():
     from suite.machine import THREAD_VARIABLES
 
     return THREAD_VARIABLES
+
+
+class TestScale:
+    @pytest.fixture
+    def scale(self, monkeypatch):
+        monkeypatch.syspath_prepend(FOLDER)
+        from contest import scale_data, scale_methods, scale_run, scale_tables
+
+        return {"data": scale_data, "methods": scale_methods, "run": scale_run, "tables": scale_tables}
+
+    def test_rows_are_split_in_one_fixed_order(self, scale):
+        split = scale["data"].load_scale("letter")
+        assert (len(split.y), len(split.y_new)) == (14_000, 6_000)
+        assert split.X.dtype == np.float32
+        X, _ = datasets.load("letter", split=False, binary=False)
+        order = np.random.default_rng(0).permutation(20_000)
+        np.testing.assert_array_equal(split.X_new, X[order[14_000:]])
+        np.testing.assert_array_equal(split.y[:50], scale["data"].load_scale("letter", 50, 20).y)
+        with pytest.raises(ValueError, match="known: covtype"):
+            scale["data"].load_scale("mnist")
+
+    def test_every_model_can_be_made_and_large_ones_are_left_out(self, scale):
+        few, many = scale["methods"].entries(10_000), scale["methods"].entries(500_000)
+        assert {one.line for one in few} > {one.line for one in many}
+        for one in few:
+            if one.settings.get("solver") != "local":  # which the learner itself knows or refuses
+                scale["methods"].make_model(one.kind, **one.settings)
+        with pytest.raises(ValueError, match="no kind"):
+            scale["methods"].make_model("magic")
+
+    def test_one_run(self, scale):
+        found = scale["run"].run_model("letter", 300, 100, "Nystroem", {"width": 64})
+        assert (found["n_train"], found["n_test"]) == (300, 100)
+        assert 0.2 < found["accuracy"] <= 1.0
+        assert found["fit_seconds"] > 0.0
+
+    def test_tables_and_pictures(self, scale, tmp_path):
+        tables = scale["tables"]
+
+        def point(line, rows, seconds, accuracy, **settings):
+            return {
+                "line": line,
+                "settings": settings,
+                "n_train": rows,
+                "accuracy": accuracy,
+                "fit_seconds": seconds,
+                "fit_processor_seconds": seconds,
+                "predict_seconds": 0.5,
+                "rows_mib": 1.0,
+                "fit_mib": 2048.0,
+                "chosen": "",
+            }
+
+        runs = [
+            point("krein, features", 1000, 4.0, 0.9, width=512),
+            point("boosting", 1000, 2.0, 0.95),
+            {"line": "xRFM", "settings": {}, "failure": "no module"},
+        ]
+        cells = tables.set_table(runs)
+        assert [row[0] for row in cells[1:]] == ["boosting", "krein, features", "xRFM"]
+        assert cells[2][1:] == ("90.00", "4.0", "4.0", "0.5", "2,048", "width 512")
+        assert cells[3][-1] == "no module"
+        growth = [point("krein, nothing set", n, n / 1000, 0.9) for n in (1000, 2000, 4000)]
+        assert tables.growth_exponent(growth) == pytest.approx(1.0)
+        tables.write_pages({"sets": {"letter": runs}, "growth": growth}, tmp_path)
+        assert (tmp_path / "scale-letter.svg").read_text().count("<svg") == 1
+        assert len((tmp_path / "scale-growth.csv").read_text().splitlines()) == 4

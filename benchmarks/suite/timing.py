@@ -76,7 +76,8 @@ def exponent(sizes: list[int], seconds: list[float]) -> float:
 def in_new_process(code: str, *arguments: object, threads: int | None = None) -> Any:
     """Run a program, with so many threads if given, and read the JSON it prints last."""
     command = [sys.executable, "-W", "ignore", "-c", code, *map(str, arguments)]
-    environment = os.environ | {"PYTHONPATH": str(Path(__file__).resolve().parents[1])}
+    here = str(Path(__file__).resolve().parents[1])
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, (here, os.environ.get("PYTHONPATH"))))}
     if threads is not None:
         environment |= dict.fromkeys(THREAD_VARIABLES, str(threads))
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)

@@ -13,6 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
+from krein import KreinRidgeClassifier
 from krein.experiments.side_by_side import (
     Contender,
     FoldScore,
@@ -176,3 +177,13 @@ def test_what_was_chosen_is_found_behind_a_pipeline():
     search = GridSearchCV(SVC(), {"C": [2.0]}, cv=2)
     assert chosen_by(make_pipeline(StandardScaler(), search).fit(X, Y)).words == "C 2"
     assert chosen_by(DummyClassifier().fit(X, Y)) == Chosen()
+
+
+def test_what_a_learner_of_ours_chose():
+    model = KreinRidgeClassifier(random_state=0).fit(X, Y)
+    found = chosen_by(model)
+    (best,) = [trial for trial in model.choice_.trials if trial.chosen]
+    assert found.kernel == best.family
+    assert found.words.startswith(best.family)
+    assert found.words.endswith(model.solver_)
+    assert found.indefinite == model.choice_.indefinite

@@ -5,10 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.linear_model import RidgeClassifierCV, RidgeCV
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline
+
+from krein.estimators import KreinRidge, KreinRidgeClassifier
+from krein.learning.tuning import Choice
 
 __all__ = ["Chosen", "chosen_by", "last_step"]
 
@@ -51,7 +55,18 @@ def chosen_by(model: Any) -> Chosen:
         )
     if isinstance(model, RidgeCV | RidgeClassifierCV):
         return Chosen(f"alpha {model.alpha_:.3g}")
+    if isinstance(model, KreinRidge | KreinRidgeClassifier) and model.choice_ is not None:
+        return _of_choice(model.choice_, model.solver_, model.lam_)
     return Chosen()
+
+
+def _of_choice(choice: Choice, solver: str, lam: float | tuple[float, float]) -> Chosen:
+    """The kernel that was taken, its scale, how the problem was solved and with what λ."""
+    best = next((trial for trial in choice.trials if trial.chosen), None)
+    family = type(choice.kernel).__name__ if best is None else best.family
+    scale = "" if best is None or best.factor is None else f" at {best.factor:g} × median"
+    strength = ", ".join(f"{one:.1e}" for one in np.ravel(lam))
+    return Chosen(f"{family}{scale}, λ {strength}, {solver}", family, choice.indefinite)
 
 
 def last_step(model: Any) -> Any:

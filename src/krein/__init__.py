@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         signed_measure,
         uniform_error_bound,
     )
+    from krein.similarities import SimilarityCache
 
 __version__ = "0.2.0"
 
@@ -58,6 +59,7 @@ __all__ = [
     "ExactKreinRidge",
     "ExactKreinSVC",
     "SpectrumCorrection",
+    "SimilarityCache",
     "load_model",
     "thread_limit",
     "baselines",
@@ -67,7 +69,7 @@ __all__ = [
 
 # What is asked for is imported when it is asked for: scikit-learn alone takes half a second, and `krein --help` needs none of
 # it. The lightest room first.
-_ROOMS = ("_core.threads", "measures", "estimators")
+_ROOMS = ("_core.threads", "measures", "similarities", "estimators")
 _BESIDE = {"diagnose": "diagnosis", "compare": "experiments.side_by_side"}  # what serves several rooms
 
 

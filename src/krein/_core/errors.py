@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-__all__ = ["DatasetError", "ExportError", "ModelFileError", "OutOfReachError", "SingularSystemError", "TableError"]
+__all__ = [
+    "DatasetError",
+    "ExportError",
+    "ModelFileError",
+    "OutOfReachError",
+    "SimilarityError",
+    "SingularSystemError",
+    "TableError",
+]
 
 
 class OutOfReachError(ValueError):
@@ -11,6 +19,10 @@ class OutOfReachError(ValueError):
 
 class SingularSystemError(ValueError):
     """The Kreĭn system has no stable solution at the λ asked for."""
+
+
+class SimilarityError(ValueError):
+    """A similarity of two objects could not be had; the message says of which two, why, and what to do."""
 
 
 class ModelFileError(ValueError):

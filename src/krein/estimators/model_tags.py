@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -23,6 +25,7 @@ from krein.learning.kernel_model import KernelModel
 from krein.learning.tuning import Choice
 from krein.similarities.corrections import FittedCorrection
 from krein.similarities.nystroem import FittedNystroem
+from krein.similarities.objects import Objects
 from krein.similarities.similarity import Similarity
 
 __all__: list[str] = []
@@ -43,7 +46,13 @@ _RIDGE = {
 }
 _SVC = {**_LINEAR, "classes_": _Array, "C_": float, "cv_scores_": _Array | None, "n_iter_": int}
 _PCA = {"features_": SavableMixin, "eigenvalues_": _Array, "signature_": _Array, "components_": _Array, "mean_": _Array}
-_EXACT = {"similarity_": Similarity, "X_fit_": _Rows | None, "dual_coef_": _Array, "intercept_": float | _Array}
+_EXACT = {
+    "similarity_": Similarity,
+    "X_fit_": _Rows | Objects | None,
+    "n_evaluations_": int | None,
+    "dual_coef_": _Array,
+    "intercept_": float | _Array,
+}
 _EXACT_SVC = {
     **_EXACT,
     "classes_": _Array,
@@ -53,7 +62,7 @@ _EXACT_SVC = {
     "n_support_": _Array,
 }
 _FOURIER = {"kernel_": Kernel, "map_": FittedMap, "signature_": _Array}
-_NYSTROEM = {"kernel_": Kernel | str, "map_": FittedNystroem, "signature_": _Array}
+_NYSTROEM = {"kernel_": Any, "map_": FittedNystroem, "signature_": _Array, "n_evaluations_": int | None}
 _TUNED = {
     "choice_": Choice,
     "features_": SavableMixin,

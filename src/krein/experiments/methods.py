@@ -169,7 +169,7 @@ METHODS: tuple[Method, ...] = (
         search_seconds=lambda fitted: float(fitted.fit_time_),
     ),
     Method("digmm", "DIGMM", _rival(_base.DoubleGaussianMixture), "subset", per_pair=4, color=_GOLD, marker="P"),
-    Method("nystroem", "Nyström, leverage", _rival(krein.KreinNystroem), "landmarks", marker="X", color="#8C6BB1"),
+    Method("nystroem", "Nyström, k-means", _rival(krein.KreinNystroem), "landmarks", marker="X", color="#8C6BB1"),
     Method("rm", "RM", _rival(_base.RandomMaclaurin), "nothing", needs="RandomMaclaurin", marker="<", color="#A6761D"),
     Method("ts", "TS", _rival(_base.TensorSketch), "nothing", needs="TensorSketch", marker=">", color="#7A9A01"),
     Method(

@@ -77,7 +77,8 @@ class Encoder:
         for name, argument in entry.arguments.items():
             item = getattr(value, name)
             if not entry.is_estimator:  # whose parameters are checked by fit
-                check_field(item, argument.hint, self._name(start + name), finite=entry.must_be_finite(name, item))
+                where, finite = self._name(start + name), entry.must_be_finite(name, item)
+                check_field(item, argument.hint, where, finite=finite, text=name in LABELS)
             tree["arguments"][name] = self.encode(item, start + name)
         if not entry.is_estimator:
             return tree

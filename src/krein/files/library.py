@@ -43,8 +43,11 @@ from krein.sampling import (
     Rejection,
     Structure,
 )
+from krein.similarities.called import CallableSimilarity
 from krein.similarities.corrections import FittedCorrection
 from krein.similarities.nystroem import FittedNystroem
+from krein.similarities.object_kernel import FunctionKernel
+from krein.similarities.objects import Objects
 from krein.similarities.similarity import KernelSimilarity, PrecomputedSimilarity
 
 __all__ = ["TAGS"]
@@ -87,6 +90,9 @@ TAGS: dict[str, type] = {
     "measure-recipe": MeasureRecipe,
     "similarity.kernel": KernelSimilarity,
     "similarity.precomputed": PrecomputedSimilarity,
+    "similarity.callable": CallableSimilarity,
+    "similarity.function": FunctionKernel,
+    "objects": Objects,
     "fitted-nystroem": FittedNystroem,
     "fitted-correction": FittedCorrection,
     "placement": Placement,
@@ -96,7 +102,8 @@ TAGS: dict[str, type] = {
     "choice": Choice,
     "fitted-embedding": FittedEmbedding,
 }
-_UNBOUNDED = {"choice": ("errors",)}  # a λ that says nothing has an infinite error
+# a λ that says nothing has an infinite error, and objects may well hold NaN
+_UNBOUNDED = {"choice": ("errors",), "objects": ("data",)}
 
 for _tag, _class in TAGS.items():
     register(_tag, unbounded=_UNBOUNDED.get(_tag, ()))(_class)

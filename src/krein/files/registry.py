@@ -21,7 +21,8 @@ Class = TypeVar("Class", bound=type)
 _TAG = re.compile(r"[a-z0-9]+([.-][a-z0-9]+)*")
 # Where rooms above this one register classes of their own; imported when a class or a tag is looked for and not known yet.
 _TABLES_ABOVE = ("krein.estimators.model_tags", "krein.baselines.model_tags")
-LABELS = ("classes_", "feature_names_in_")  # learned attributes that may hold text, by the conventions of scikit-learn
+# Learned attributes that may hold text, by the conventions of scikit-learn; and what objects are.
+LABELS = ("classes_", "feature_names_in_", "data")
 # What scikit-learn itself keeps on a fitted estimator: name, annotation, whether every fitted estimator has it.
 _COMMON: tuple[tuple[str, Any, bool], ...] = (
     ("n_features_in_", int, True),

@@ -40,6 +40,8 @@ class FirstPass:
         Whether that is all of them, and each of positive weight is in the sample.
     given : tuple of X, y and weight or None, default=None
         The sampled rows as they came, where there are targets.
+    fitted : fitted feature map or None, default=None
+        A map of objects, which is fitted on all of them at once: what is passed over are their features, which came with the fit.
     """
 
     sample: Any
@@ -48,6 +50,7 @@ class FirstPass:
     n_rows: int = 0
     complete: bool = True
     given: tuple[Any, np.ndarray, np.ndarray | None] | None = None
+    fitted: Any = None
 
     def __post_init__(self) -> None:
         if not self.sample.shape[0]:

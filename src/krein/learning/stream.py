@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from krein._core.rows import row_blocks
+from krein.similarities.objects import Objects
 
 __all__ = [
     "FeatureBlock",
@@ -60,7 +61,7 @@ def finite_rows(X: Any, start: int | np.ndarray) -> Any:
 
     Parameters
     ----------
-    X : ndarray or CSR matrix of shape (n_rows, n_features)
+    X : ndarray or CSR matrix of shape (n_rows, n_features), or objects, which pass
     start : int or ndarray of shape (n_rows,)
         The number of the first row, or the numbers of all rows, for the error message.
 
@@ -69,6 +70,8 @@ def finite_rows(X: Any, start: int | np.ndarray) -> Any:
     ndarray or CSR matrix
         X itself if it has the dtype already.
     """
+    if isinstance(X, Objects):  # whose similarities are checked when they are computed
+        return X
     if X.dtype not in (np.float32, np.float64):
         X = X.astype(np.float64)
     sparse = sp.issparse(X)

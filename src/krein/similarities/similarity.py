@@ -3,40 +3,61 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, Self, final
 
 import numpy as np
 import scipy.sparse as sp
 
-from krein._core.rows import row_blocks
-from krein._core.threads import within_budget
-from krein.kernels import DeltaGaussian, Kernel
+from krein._core.checks import one_of
+from krein.kernels import Kernel
+from krein.similarities.evaluation import Effort
+from krein.similarities.object_kernel import ObjectKernel
 from krein.similarities.symmetry import check_symmetric, symmetric_part
 
-__all__ = ["CallableSimilarity", "KernelSimilarity", "PrecomputedSimilarity", "Similarity", "as_similarity"]
+__all__ = [
+    "SYMMETRIZE",
+    "DirectSimilarity",
+    "KernelSimilarity",
+    "PrecomputedSimilarity",
+    "Similarity",
+    "TrainingMatrix",
+]
 
-_CHECKED = 32  # rows, spread over all, on which a callable is tested for symmetry: a thousand evaluations
-_CALLED = 512  # rows per side given to a callable at a time when a symmetric matrix is made
+_LEARNED_FROM = 512  # objects, spread over all, whose entries a kernel of a matrix learns from
+
+SYMMETRIZE = ("error", "average")  # what to do with asymmetry, in the order in which errors list it
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class TrainingMatrix:
+    """The similarities of all training objects to each other.
+
+    Parameters
+    ----------
+    similarity : Similarity
+        With all it has learned from them.
+    rows : array, CSR matrix, Objects or None
+        The training objects as `Similarity.block` takes landmarks; None where there is nothing but the matrix.
+    matrix : ndarray of shape (n, n), float64
+        Symmetric to the last bit.
+    n_evaluations : int
+        How many were computed.
+    """
+
+    similarity: Similarity
+    rows: Any
+    matrix: np.ndarray
+    n_evaluations: int
 
 
 class Similarity(ABC):
     """A symmetric function of two objects, given by blocks of its matrix.
 
-    Rows are placed once (`place`); landmarks are whatever `block` compares rows with: rows themselves, or numbers of training
+    Rows are placed once (`place`); landmarks are whatever `block` compares rows with: objects, rows, or numbers of training
     objects where there is nothing but a matrix.
     """
-
-    @property
-    @abstractmethod
-    def has_vectors(self) -> bool:
-        """Whether rows are points that can be averaged."""
-
-    @property
-    @abstractmethod
-    def bears_threads(self) -> bool:
-        """Whether `block` may be called from several threads at once."""
 
     @abstractmethod
     def place(self, X: Any, name: str = "X") -> Any:
@@ -44,23 +65,42 @@ class Similarity(ABC):
 
         Parameters
         ----------
-        X : array or CSR matrix of shape (n_rows, n_features)
+        X : array, CSR matrix or sequence of objects
         name : str, default="X"
             What to call the rows in an error.
 
         Returns
         -------
-        array or CSR matrix of the same shape and dtype
+        array or CSR matrix of the same shape and dtype, or Objects
         """
 
     @abstractmethod
-    def check_training(self, X: Any) -> None:
-        """Refuse placed training rows that cannot be used.
+    def block(self, X: Any, landmarks: Any, effort: Effort | None = None) -> np.ndarray:
+        """Similarities of placed rows to landmarks.
 
         Parameters
         ----------
-        X : array or CSR matrix
-            Placed rows.
+        X : placed rows
+        landmarks : placed rows, or numbers of training objects for a matrix (None: all)
+        effort : Effort, default=None
+            For a similarity that is called.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_landmarks), float32 or float64
+        """
+
+    @abstractmethod
+    def settled(self, X: Any) -> Self:
+        """The similarity with all it has to learn from placed training rows; an error if they cannot be used.
+
+        Parameters
+        ----------
+        X : placed rows
+
+        Returns
+        -------
+        Similarity of the same class
         """
 
     @abstractmethod
@@ -81,20 +121,6 @@ class Similarity(ABC):
         """
 
     @abstractmethod
-    def block(self, X: Any, landmarks: Any) -> np.ndarray:
-        """Similarities of placed rows to landmarks.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of n_rows rows
-        landmarks : as `landmarks` returns them
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_landmarks), float32 or float64
-        """
-
-    @abstractmethod
     def square(self, X: Any, landmarks: Any) -> np.ndarray:
         """Similarities among landmarks.
 
@@ -110,10 +136,54 @@ class Similarity(ABC):
             Symmetric to the last bit.
         """
 
+    @abstractmethod
+    def training(self, X: Any, effort: Effort | None = None) -> TrainingMatrix:
+        """The whole matrix of placed training rows.
+
+        Parameters
+        ----------
+        X : placed rows
+        effort : Effort, default=None
+
+        Returns
+        -------
+        TrainingMatrix
+        """
+
+
+class DirectSimilarity(Similarity):
+    """A similarity of which any block can be had at no great cost: a kernel of this library, or a matrix."""
+
+    @property
+    @abstractmethod
+    def has_vectors(self) -> bool:
+        """Whether rows are points that can be averaged."""
+
+    @abstractmethod
+    def self_similarities(self, X: Any, rows: np.ndarray) -> np.ndarray:
+        """Similarities of some rows with themselves.
+
+        Parameters
+        ----------
+        X : array or CSR matrix
+            Placed training rows.
+        rows : ndarray of int
+
+        Returns
+        -------
+        ndarray of shape (len(rows),)
+        """
+
+    def training(self, X: Any, effort: Effort | None = None) -> TrainingMatrix:
+        settled = self.settled(X)
+        rows = settled.landmarks(X)
+        matrix = np.asarray(settled.square(X, rows), dtype=np.float64)
+        return TrainingMatrix(settled, rows, matrix, X.shape[0] * (X.shape[0] + 1) // 2 if self.has_vectors else 0)
+
 
 @final
 @dataclass(frozen=True)
-class KernelSimilarity(Similarity):
+class KernelSimilarity(DirectSimilarity):
     """A kernel of this library.
 
     Parameters
@@ -124,7 +194,6 @@ class KernelSimilarity(Similarity):
     kernel: Kernel
 
     has_vectors = True
-    bears_threads = True
 
     def __post_init__(self) -> None:
         if not isinstance(self.kernel, Kernel):
@@ -133,145 +202,92 @@ class KernelSimilarity(Similarity):
     def place(self, X: Any, name: str = "X") -> Any:
         return self.kernel.place(X, f"the sparse matrix {name}" if sp.issparse(X) else name)
 
-    def check_training(self, X: Any) -> None:
-        return
+    def settled(self, X: Any) -> Self:
+        return self
 
     def landmarks(self, X: Any, rows: np.ndarray | None = None) -> Any:
         return X if rows is None else X[rows]
 
-    def block(self, X: Any, landmarks: Any) -> np.ndarray:
+    def block(self, X: Any, landmarks: Any, effort: Effort | None = None) -> np.ndarray:
         return self.kernel.gram(X, landmarks)
 
     def square(self, X: Any, landmarks: Any) -> np.ndarray:
         return self.kernel.gram(landmarks)
 
+    def self_similarities(self, X: Any, rows: np.ndarray) -> np.ndarray:
+        return np.full(rows.size, float(self.kernel.radial(np.zeros(1))[0]))
+
 
 @final
 @dataclass(frozen=True)
-class CallableSimilarity(Similarity):
-    """A function of two matrices of rows.
+class PrecomputedSimilarity(DirectSimilarity):
+    """Rows of a matrix of similarities to all training objects; a landmark is the number of a training object.
 
     Parameters
     ----------
-    function : callable
-        ``function(X, Y)`` returns the matrix of similarities of the rows of X (first axis) to those of Y.
+    kernel : ObjectKernel or None, default=None
+        What makes similarities of the entries, where those are distances, say.
+    symmetrize : {"error", "average"}, default="error"
+        What to do with a training matrix that is not symmetric. Rows of new objects are taken as they are.
     """
 
-    function: Callable[[Any, Any], Any]
-
-    has_vectors = True
-    bears_threads = False
-
-    def __post_init__(self) -> None:
-        if not callable(self.function):
-            raise ValueError(f"function must be callable with two matrices of rows, got {self.function!r}")
-
-    def place(self, X: Any, name: str = "X") -> Any:
-        return X
-
-    def check_training(self, X: Any) -> None:
-        some = X[np.unique(np.linspace(0, X.shape[0] - 1, min(_CHECKED, X.shape[0])).astype(int))]
-        check_symmetric(self.block(some, some), _FROM_CALLABLE)
-
-    def landmarks(self, X: Any, rows: np.ndarray | None = None) -> Any:
-        return X if rows is None else X[rows]
-
-    def block(self, X: Any, landmarks: Any) -> np.ndarray:
-        with within_budget():  # not quiet: the user's function may have all threads that this caller has
-            values = self.function(X, landmarks)
-        values = np.asarray(values.toarray() if sp.issparse(values) else values)
-        if values.shape != (X.shape[0], landmarks.shape[0]):
-            raise ValueError(
-                f"a callable kernel must return one value per pair of rows, shape {(X.shape[0], landmarks.shape[0])}, got "
-                f"{values.shape}; wrap a function of two rows as sklearn.metrics.pairwise_kernels does, or compute the "
-                "matrix and use kernel='precomputed'"
-            )
-        if values.dtype.kind not in "fiub":
-            raise ValueError(f"a callable kernel must return real numbers, got an array of dtype {values.dtype}")
-        if values.dtype not in (np.float32, np.float64):
-            values = values.astype(np.float32 if values.dtype == np.float16 else np.float64)
-        if not np.isfinite(values).all():
-            raise ValueError("the callable kernel returned NaN or infinity; define its value for every pair of rows")
-        return values
-
-    def square(self, X: Any, landmarks: Any) -> np.ndarray:
-        # each pair of blocks is evaluated once, and those on the diagonal are tested for symmetry
-        n = landmarks.shape[0]
-        square: np.ndarray | None = None
-        for rows in row_blocks(n, _CALLED):
-            here = landmarks[rows]
-            values = self.block(here, here)
-            check_symmetric(values, _FROM_CALLABLE)
-            if square is None:
-                if n <= _CALLED:
-                    return symmetric_part(values)
-                square = np.empty((n, n), dtype=values.dtype)
-            square[rows, rows] = symmetric_part(values)
-            for columns in row_blocks(rows.start, _CALLED):
-                square[rows, columns] = self.block(here, landmarks[columns])
-                square[columns, rows] = square[rows, columns].T
-        return np.empty((0, 0)) if square is None else square
-
-
-@final
-@dataclass(frozen=True)
-class PrecomputedSimilarity(Similarity):
-    """Rows of a matrix of similarities to all training objects; a landmark is the number of a training object."""
+    kernel: ObjectKernel | None = None
+    symmetrize: str = "error"
 
     has_vectors = False
-    bears_threads = True
+
+    def __post_init__(self) -> None:
+        one_of(self.symmetrize, "symmetrize", SYMMETRIZE)
 
     def place(self, X: Any, name: str = "X") -> Any:
         return X
 
-    def check_training(self, X: Any) -> None:
+    def settled(self, X: Any) -> PrecomputedSimilarity:
         if X.shape[0] != X.shape[1]:
             raise ValueError(
                 "kernel='precomputed' is fitted on a square matrix of similarities between training objects, got shape "
-                f"{X.shape}; only new objects come as rectangular blocks (new objects by training objects)"
+                f"{X.shape}; a block of similarities to some landmarks needs landmarks: their numbers among the rows, or "
+                "the matrix of their similarities to each other"
             )
-        check_symmetric(X, "the precomputed matrix")
+        if self.symmetrize == "error":
+            check_symmetric(
+                X, "the precomputed matrix", way_out="pass its symmetric part (K + K.T) / 2, or symmetrize='average'"
+            )
+        return self.learned(X)
+
+    def learned(self, X: Any) -> PrecomputedSimilarity:
+        """The similarity with all that its kernel learns from the entries of a block.
+
+        Parameters
+        ----------
+        X : array or CSR matrix
+            Similarities or costly values of training objects.
+
+        Returns
+        -------
+        PrecomputedSimilarity
+        """
+        if self.kernel is None or not self.kernel.needs_fit:
+            return self
+        rows, columns = (np.unique(np.linspace(0, n - 1, min(n, _LEARNED_FROM)).astype(int)) for n in X.shape)
+        values = _dense(X[rows][:, columns])
+        apart = values[rows[:, None] != columns] if X.shape[0] == X.shape[1] else values.ravel()
+        return PrecomputedSimilarity(self.kernel.fitted(apart), self.symmetrize)
 
     def landmarks(self, X: Any, rows: np.ndarray | None = None) -> np.ndarray | None:
         return rows
 
-    def block(self, X: Any, landmarks: Any) -> np.ndarray:
-        columns = X if landmarks is None else X[:, landmarks]
-        return np.asarray(columns.toarray() if sp.issparse(columns) else columns)
+    def block(self, X: Any, landmarks: Any, effort: Effort | None = None) -> np.ndarray:
+        columns = _dense(X if landmarks is None else X[:, landmarks])
+        return columns if self.kernel is None else self.kernel.similarity(columns)
 
     def square(self, X: Any, landmarks: Any) -> np.ndarray:
         return symmetric_part(self.block(X if landmarks is None else X[landmarks], landmarks))
 
+    def self_similarities(self, X: Any, rows: np.ndarray) -> np.ndarray:
+        diagonal = np.asarray(X.diagonal()[rows], dtype=np.float64)
+        return diagonal if self.kernel is None else self.kernel.similarity(diagonal)
 
-_FROM_CALLABLE = "the matrix that the callable returns"
 
-
-def as_similarity(kernel: Any) -> Similarity:
-    """A similarity from what the parameter ``kernel`` may be.
-
-    Parameters
-    ----------
-    kernel : Kernel, callable ``(X, Y) -> matrix``, "precomputed" or None
-        None means ``DeltaGaussian()``.
-
-    Returns
-    -------
-    Similarity
-    """
-    if kernel is None:
-        return KernelSimilarity(DeltaGaussian())
-    if isinstance(kernel, Kernel):
-        return KernelSimilarity(kernel)
-    if isinstance(kernel, str):
-        if kernel == "precomputed":
-            return PrecomputedSimilarity()
-        raise ValueError(
-            f"kernel must be a kernel of krein.kernels, a callable or 'precomputed', got {kernel!r}; kernels by name come "
-            "from krein.kernels.parse_kernel"
-        )
-    if callable(kernel) and not isinstance(kernel, type):  # a class is no function: DeltaGaussian for DeltaGaussian()
-        return CallableSimilarity(kernel)
-    raise TypeError(
-        f"kernel must be a kernel of krein.kernels, a callable or 'precomputed', got {kernel!r} of type "
-        f"{type(kernel).__name__}"
-    )
+def _dense(block: Any) -> np.ndarray:
+    return np.asarray(block.toarray() if sp.issparse(block) else block)

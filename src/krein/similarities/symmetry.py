@@ -44,7 +44,13 @@ def asymmetry_tolerance(dtype: npt.DTypeLike) -> float:
     return max(_LEAST_TOLERANCE, math.sqrt(rounding))
 
 
-def check_symmetric(matrix: Any, what: str) -> float:
+def check_symmetric(
+    matrix: Any,
+    what: str,
+    *,
+    numbers: np.ndarray | None = None,
+    way_out: str = "use the symmetric part (K + K.T) / 2",
+) -> float:
     """Refuse a matrix whose two halves differ by more than rounding.
 
     Parameters
@@ -52,6 +58,10 @@ def check_symmetric(matrix: Any, what: str) -> float:
     matrix : array or CSR matrix of shape (n, n)
     what : str
         What to call the matrix in the error.
+    numbers : ndarray of int of shape (n,), default=None
+        What to call its rows; None counts them.
+    way_out : str
+        What to do about it.
 
     Returns
     -------
@@ -74,10 +84,10 @@ def check_symmetric(matrix: Any, what: str) -> float:
         return worst
     largest = max(float(matrix.max()), -float(matrix.min()))
     if not worst <= asymmetry_tolerance(matrix.dtype) * largest:
-        i, j = place
+        one, other = float(matrix[place]), float(matrix[place[::-1]])
+        i, j = place if numbers is None else numbers[list(place)].tolist()
         raise ValueError(
-            f"{what} must be symmetric, but entries ({i}, {j}) and ({j}, {i}) are {matrix[i, j]:.6g} and "
-            f"{matrix[j, i]:.6g}; use the symmetric part (K + K.T) / 2"
+            f"{what} must be symmetric, but entries ({i}, {j}) and ({j}, {i}) are {one:.6g} and {other:.6g}; {way_out}"
         )
     return worst
 

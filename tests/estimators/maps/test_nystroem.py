@@ -61,20 +61,21 @@ def test_agrees_with_scikit_learn_on_a_positive_kernel():
     np.testing.assert_array_equal(ours.signature_, 1.0)
 
 
-@pytest.mark.parametrize("landmarks", ["leverage", "uniform"])
+@pytest.mark.parametrize("landmarks", ["pivoted", "uniform"])
 def test_kernel_callable_and_precomputed_are_the_same(landmarks):
     X, Y = rows(120), rows(30, seed=1)
     settings = {"n_components": 40, "landmarks": landmarks, "eigenvalue_tol": 1e-8, "random_state": 0}
     by_kernel = KreinNystroem(kernel=K, **settings).fit(X)
     by_callable = KreinNystroem(kernel=lambda A, B: K(A, B), **settings).fit(X)
     by_matrix = KreinNystroem(kernel="precomputed", **settings).fit(K(X))
-    np.testing.assert_allclose(by_callable.approximate(Y), by_kernel.approximate(Y), atol=1e-6)
+    if landmarks == "uniform":  # pivots of a callable are sought with as few evaluations as may be, so they are others
+        np.testing.assert_allclose(by_callable.approximate(Y), by_kernel.approximate(Y), atol=1e-6)
     np.testing.assert_allclose(by_matrix.approximate(K(Y, X)), by_kernel.approximate(Y), atol=1e-6)
     assert by_matrix.transform(K(Y, X)).shape == (30, 40)
     np.testing.assert_array_equal(X[by_matrix.landmarks_], by_kernel.landmarks_)
 
 
-@pytest.mark.parametrize("landmarks", ["auto", "leverage", "uniform", "kmeans"])
+@pytest.mark.parametrize("landmarks", ["auto", "pivoted", "kmeans", "uniform"])
 @pytest.mark.parametrize("oversampling", [1, 4])
 def test_every_rule_approximates_unseen_rows(landmarks, oversampling):
     X, Y = rows(600), rows(100, seed=1)
@@ -125,7 +126,7 @@ def test_kernel_and_width_by_position():
     assert KreinNystroem().fit(rows(20)).kernel_ == DeltaGaussian()
 
 
-@pytest.mark.parametrize("landmarks", ["kmeans", "leverage"])
+@pytest.mark.parametrize("landmarks", ["kmeans", "pivoted"])
 def test_the_number_of_threads_does_not_change_a_bit(landmarks):
     """Clusters found with sums in another order would be other clusters, and other features altogether."""
     X = rows(3000, dim=6)
@@ -187,12 +188,12 @@ def test_precomputed_in_a_pipeline():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"landmarks": "random"}, "landmarks must be one of 'auto', 'leverage', 'uniform', 'kmeans'"),
+        ({"landmarks": "random"}, "landmarks must be one of 'auto', 'pivoted', 'kmeans', 'uniform'"),
         ({"landmarks": np.ones((3, 2))}, r"shape \(n_landmarks, 3\), got shape \(3, 2\)"),
         ({"kernel": "rbf"}, "a callable or 'precomputed', got 'rbf'"),
-        ({"kernel": lambda A, B: np.ones(3)}, "must return one value per pair"),
-        ({"kernel": lambda A, B: np.full((len(A), len(B)), np.nan)}, "returned NaN"),
-        ({"kernel": lambda A, B: A[:, :1] - B[:, :1].T}, r"must be symmetric.*\(K \+ K.T\) / 2"),
+        ({"kernel": lambda A, B: np.ones(3)}, "objects 0 and 0 .* must return one real number, got an array"),
+        ({"kernel": lambda A, B: np.full((len(A), len(B)), np.nan)}, "returned nan"),
+        ({"kernel": lambda A, B: A[:, :1] - B[:, :1].T}, "must be symmetric.*symmetrize='average'"),
         ({"oversampling": 0}, "oversampling must be at least 1"),
         ({"eigenvalue_tol": -1.0}, "eigenvalue_tol must be 'auto' or a number"),
         ({"eigenvalue_tol": "small"}, "eigenvalue_tol must be 'auto' or a number"),
@@ -210,7 +211,7 @@ def test_precomputed_matrices_that_cannot_be_used():
         f.fit(gram[:, :10])
     lopsided = gram.copy()
     lopsided[2, 5] += 0.1
-    with pytest.raises(ValueError, match=r"entries \((2, 5|5, 2)\).*use the symmetric part"):
+    with pytest.raises(ValueError, match=r"entries \((2, 5|5, 2)\).*symmetrize=.average"):
         f.fit(lopsided)
     holed = gram.copy()
     holed[0, 0] = np.nan

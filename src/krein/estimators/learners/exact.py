@@ -2,23 +2,22 @@ r"""Exact learners on the whole kernel matrix: references for the feature maps, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, Self, final
+from typing import Any, Self, final
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.svm import SVC
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from krein._core.checks import positive_real, truth_value
 from krein._core.threads import quiet_blas
 from krein.estimators.frozen_params import FrozenParamsMixin
-from krein.estimators.maps.base import default_kernel
+from krein.estimators.learners.kernel_matrix import KernelMatrixMixin
 from krein.files.models import SavableMixin
 from krein.learning.exact_ridge import fit_exact_ridge
 from krein.learning.ridge_choice import check_lam
-from krein.similarities import KernelSimilarity, Similarity, as_similarity, signed_spectrum
+from krein.similarities import signed_spectrum
 
 __all__ = ["ExactKreinRidge", "ExactKreinSVC"]
 
@@ -26,7 +25,7 @@ _CACHE = 500  # megabytes that LibSVM may keep of the kernel matrix
 
 
 @final
-class ExactKreinRidge(SavableMixin, RegressorMixin, FrozenParamsMixin):
+class ExactKreinRidge(KernelMatrixMixin, SavableMixin, RegressorMixin, FrozenParamsMixin):
     r"""Kreĭn ridge regression on the exact kernel matrix, in the dual.
 
     .. math:: f(x) = k(x)^\top (K + n\lambda I)^{-1} (y - b) + b \qquad (\text{"krein"})
@@ -34,14 +33,17 @@ class ExactKreinRidge(SavableMixin, RegressorMixin, FrozenParamsMixin):
     Parameters
     ----------
     kernel : Kernel, callable, "precomputed" or None, default=None
-        A kernel of `krein.kernels`, a function ``(X, Y) -> matrix``, or ``"precomputed"`` similarities of rows with the
-        training rows; symmetric, of any signs. None means ``DeltaGaussian()``, as in every map.
+        A kernel of `krein.kernels`, a function of two objects or of two sequences of objects, which may be anything, or
+        ``"precomputed"`` similarities of rows with the training rows; symmetric, of any signs. None means
+        ``DeltaGaussian()``, as in every map.
     regularizer : {"hilbert", "two", "krein"}, default="hilbert"
         ``"hilbert"`` regularizes with :math:`|K|`, ``"two"`` with its two parts apart, ``"krein"`` with K itself.
     lam : "auto", float or sequence, default="auto"
         As in `KreinRidge`; several are compared by leave-one-out for ``"krein"`` and by five-fold cross-validation for
         the others, because :math:`|K|` of all rows has seen the row that is left out.
     fit_intercept : bool, default=True
+    call, symmetrize, n_jobs, cache, verbose
+        How a callable is called, and its values made: as in `KreinNystroem`.
 
     Attributes
     ----------
@@ -51,8 +53,10 @@ class ExactKreinRidge(SavableMixin, RegressorMixin, FrozenParamsMixin):
     lam_ : float or pair
     similarity_ : Similarity
         The kernel in the form in which rows are compared.
-    X_fit_ : array or CSR matrix of shape (n_samples, n_features), or None for ``"precomputed"``
-        Training rows, of unit length where the kernel lives on a sphere.
+    X_fit_ : array or CSR matrix of shape (n_samples, n_features), Objects, or None for ``"precomputed"``
+        Training rows, of unit length where the kernel lives on a sphere; or objects.
+    n_evaluations_ : int
+        Similarities that `fit` computed: no pair twice, and (i, j) serves for (j, i).
 
     Notes
     -----
@@ -68,15 +72,28 @@ class ExactKreinRidge(SavableMixin, RegressorMixin, FrozenParamsMixin):
     array([ 1. , -1. ,  0.5])
     """
 
-    _stands_for: ClassVar[Mapping[str, Callable[[Any], Any]]] = {"kernel": default_kernel}
-
     def __init__(
-        self, kernel: Any = None, *, regularizer: str = "hilbert", lam: Any = "auto", fit_intercept: bool = True
+        self,
+        kernel: Any = None,
+        *,
+        regularizer: str = "hilbert",
+        lam: Any = "auto",
+        fit_intercept: bool = True,
+        call: str = "auto",
+        symmetrize: str = "error",
+        n_jobs: int | None = None,
+        cache: Any = None,
+        verbose: bool = False,
     ) -> None:
         self.kernel = kernel
         self.regularizer = regularizer
         self.lam = lam
         self.fit_intercept = fit_intercept
+        self.call = call
+        self.symmetrize = symmetrize
+        self.n_jobs = n_jobs
+        self.cache = cache
+        self.verbose = verbose
 
     @quiet_blas()
     def fit(self, X: Any, y: Any) -> Self:
@@ -84,26 +101,26 @@ class ExactKreinRidge(SavableMixin, RegressorMixin, FrozenParamsMixin):
 
         Parameters
         ----------
-        X : array of shape (n_samples, n_features), or (n_samples, n_samples) for ``"precomputed"``
+        X : array of shape (n_samples, n_features), or (n_samples, n_samples) for ``"precomputed"``; any sequence of
+            objects if the kernel is a callable
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
 
         Returns
         -------
         self
         """
-        similarity = as_similarity(self.kernel)
-        X, y = validate_data(self, X, y, **_rows_for(similarity), multi_output=True, y_numeric=True)
+        X, y = self._checked_pair(X, y, multi_output=True, y_numeric=True)
         candidates = check_lam(self.lam, self.regularizer, "loo")
         intercept = truth_value(self.fit_intercept, "fit_intercept")
-        rows, gram = _train(similarity, X)
+        trained = self._train(X)
         found = fit_exact_ridge(
-            gram,
-            np.asarray(y, dtype=np.float64).reshape(gram.shape[0], -1),
+            trained.matrix,
+            np.asarray(y, dtype=np.float64).reshape(trained.matrix.shape[0], -1),
             regularizer=self.regularizer,  # type: ignore[arg-type]  # check_lam has seen that it is one
             candidates=candidates,
             intercept=intercept,
         )
-        self.similarity_, self.X_fit_ = similarity, rows
+        self._keep(trained)
         self.lam_ = found.lam if self.regularizer == "two" else found.lam[0]
         self.dual_coef_ = found.dual[:, 0] if y.ndim == 1 else found.dual
         self.intercept_ = float(found.offset[0]) if y.ndim == 1 else found.offset
@@ -114,26 +131,23 @@ class ExactKreinRidge(SavableMixin, RegressorMixin, FrozenParamsMixin):
 
         Parameters
         ----------
-        X : array of shape (n_samples, n_features), or (n_samples, n_samples_fit) for ``"precomputed"``
+        X : array of shape (n_samples, n_features), or (n_samples, n_samples_fit) for ``"precomputed"``, or objects
 
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_targets)
         """
         check_is_fitted(self, "dual_coef_")
-        X = validate_data(self, X, **_rows_for(self.similarity_), reset=False)
-        return np.asarray(_similarities(self.similarity_, X, self.X_fit_) @ self.dual_coef_ + self.intercept_)
+        return np.asarray(self._similarities(X) @ self.dual_coef_ + self.intercept_)
 
     def _check_loaded(self) -> None:
         if hasattr(self, "dual_coef_"):
-            _check_rows(self, self.dual_coef_.shape[0])
+            self._check_rows(self.dual_coef_.shape[0])
             if np.shape(self.intercept_) != self.dual_coef_.shape[1:]:
                 raise ValueError("intercept_ and dual_coef_ are not of the same targets")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = isinstance(self.kernel, str)
-        tags.input_tags.sparse = True
         tags.target_tags.multi_output = True
         tags.regressor_tags.poor_score = (
             self.kernel is None
@@ -142,7 +156,7 @@ class ExactKreinRidge(SavableMixin, RegressorMixin, FrozenParamsMixin):
 
 
 @final
-class ExactKreinSVC(SavableMixin, ClassifierMixin, FrozenParamsMixin):
+class ExactKreinSVC(KernelMatrixMixin, SavableMixin, ClassifierMixin, FrozenParamsMixin):
     r"""Support vector machine in a Kreĭn space, on the exact kernel matrix.
 
     .. math:: K = U \Lambda U^\top, \qquad \tilde\alpha = \mathrm{SVM}(U |\Lambda| U^\top), \qquad
@@ -159,6 +173,8 @@ class ExactKreinSVC(SavableMixin, ClassifierMixin, FrozenParamsMixin):
         Price of a violated margin.
     tol : float, default=1e-4
         Stopping tolerance of the solver.
+    call, symmetrize, n_jobs, cache, verbose
+        How a callable is called, and its values made: as in `KreinNystroem`.
 
     Attributes
     ----------
@@ -168,7 +184,9 @@ class ExactKreinSVC(SavableMixin, ClassifierMixin, FrozenParamsMixin):
     n_negative_ : int
         Number of negative eigenvalues of the kernel matrix, beyond rounding.
     similarity_ : Similarity
-    X_fit_ : array or CSR matrix of shape (n_samples, n_features), or None for ``"precomputed"``
+    X_fit_ : array or CSR matrix of shape (n_samples, n_features), Objects, or None for ``"precomputed"``
+        As in `ExactKreinRidge`.
+    n_evaluations_ : int
         As in `ExactKreinRidge`.
     support_ : ndarray of shape (n_support,)
         Numbers of the support vectors among the training rows, grouped by class.
@@ -195,12 +213,26 @@ class ExactKreinSVC(SavableMixin, ClassifierMixin, FrozenParamsMixin):
     array(['a', 'a', 'b'], dtype='<U1')
     """
 
-    _stands_for: ClassVar[Mapping[str, Callable[[Any], Any]]] = {"kernel": default_kernel}
-
-    def __init__(self, kernel: Any = None, *, C: float = 1.0, tol: float = 1e-4) -> None:
+    def __init__(
+        self,
+        kernel: Any = None,
+        *,
+        C: float = 1.0,
+        tol: float = 1e-4,
+        call: str = "auto",
+        symmetrize: str = "error",
+        n_jobs: int | None = None,
+        cache: Any = None,
+        verbose: bool = False,
+    ) -> None:
         self.kernel = kernel
         self.C = C
         self.tol = tol
+        self.call = call
+        self.symmetrize = symmetrize
+        self.n_jobs = n_jobs
+        self.cache = cache
+        self.verbose = verbose
 
     @quiet_blas()
     def fit(self, X: Any, y: Any) -> Self:
@@ -208,7 +240,8 @@ class ExactKreinSVC(SavableMixin, ClassifierMixin, FrozenParamsMixin):
 
         Parameters
         ----------
-        X : array of shape (n_samples, n_features), or (n_samples, n_samples) for ``"precomputed"``
+        X : array of shape (n_samples, n_features), or (n_samples, n_samples) for ``"precomputed"``; any sequence of
+            objects if the kernel is a callable
         y : array-like of shape (n_samples,)
 
         Returns
@@ -216,15 +249,14 @@ class ExactKreinSVC(SavableMixin, ClassifierMixin, FrozenParamsMixin):
         self
         """
         C, tol = positive_real(self.C, "C"), positive_real(self.tol, "tol")
-        similarity = as_similarity(self.kernel)
-        X, y = validate_data(self, X, y, **_rows_for(similarity))
+        X, y = self._checked_pair(X, y)
         check_classification_targets(y)
         if np.unique(y).size < 2:
             raise ValueError(f"y must contain at least 2 classes, got only one class: {np.unique(y).tolist()}")
-        rows, gram = _train(similarity, X)
-        spectrum = signed_spectrum(gram)
+        trained = self._train(X)
+        spectrum = signed_spectrum(trained.matrix)
         machine = SVC(C=C, kernel="precomputed", tol=tol, cache_size=_CACHE).fit(spectrum.flipped(), y)
-        self.similarity_, self.X_fit_ = similarity, rows
+        self._keep(trained)
         self.classes_ = machine.classes_
         self.n_negative_ = spectrum.n_negative
         self.carry_ = np.ascontiguousarray(spectrum.flip_of(machine.support_))
@@ -240,7 +272,7 @@ class ExactKreinSVC(SavableMixin, ClassifierMixin, FrozenParamsMixin):
 
         Parameters
         ----------
-        X : array of shape (n_samples, n_features), or (n_samples, n_samples_fit) for ``"precomputed"``
+        X : array of shape (n_samples, n_features), or (n_samples, n_samples_fit) for ``"precomputed"``, or objects
 
         Returns
         -------
@@ -264,7 +296,7 @@ class ExactKreinSVC(SavableMixin, ClassifierMixin, FrozenParamsMixin):
 
         Parameters
         ----------
-        X : array of shape (n_samples, n_features), or (n_samples, n_samples_fit) for ``"precomputed"``
+        X : array of shape (n_samples, n_features), or (n_samples, n_samples_fit) for ``"precomputed"``, or objects
 
         Returns
         -------
@@ -276,12 +308,11 @@ class ExactKreinSVC(SavableMixin, ClassifierMixin, FrozenParamsMixin):
 
     def _pair_margins(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "dual_coef_")
-        X = validate_data(self, X, **_rows_for(self.similarity_), reset=False)
-        similar = _similarities(self.similarity_, X, self.X_fit_) @ self.carry_
+        similar = self._similarities(X) @ self.carry_
         if self.classes_.size == 2:
             return np.asarray(similar @ self.dual_coef_.T + self.intercept_)
         ends = np.concatenate([[0], np.cumsum(self.n_support_)])
-        margins = np.empty((X.shape[0], self.intercept_.size))
+        margins = np.empty((similar.shape[0], self.intercept_.size))
         for column, (i, j) in enumerate(_pairs(self.classes_.size)):
             a, b = slice(ends[i], ends[i + 1]), slice(ends[j], ends[j + 1])
             # the coefficients of class i against j stand in row j - 1, those of j against i in row i
@@ -290,7 +321,7 @@ class ExactKreinSVC(SavableMixin, ClassifierMixin, FrozenParamsMixin):
 
     def _check_loaded(self) -> None:
         if hasattr(self, "dual_coef_"):
-            _check_rows(self, self.carry_.shape[0])
+            self._check_rows(self.carry_.shape[0])
             classes, supports = self.classes_.size, self.carry_.shape[1]
             if (
                 self.carry_.ndim != 2
@@ -303,41 +334,6 @@ class ExactKreinSVC(SavableMixin, ClassifierMixin, FrozenParamsMixin):
             if self.intercept_.shape != (classes * (classes - 1) // 2,):
                 raise ValueError("intercept_ does not have one entry for each pair of classes_")
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = isinstance(self.kernel, str)
-        tags.input_tags.sparse = True
-        return tags
-
 
 def _pairs(n_classes: int) -> list[tuple[int, int]]:
     return [(i, j) for i in range(n_classes) for j in range(i + 1, n_classes)]
-
-
-def _rows_for(similarity: Similarity) -> dict[str, Any]:
-    """How scikit-learn is to check rows: kernels of ours are evaluated in double precision, others see what they were given."""
-    dtype = np.float64 if isinstance(similarity, KernelSimilarity) else [np.float64, np.float32]
-    return {"dtype": dtype, "accept_sparse": "csr"}
-
-
-def _train(similarity: Similarity, X: Any) -> tuple[Any, np.ndarray]:
-    """The training rows as `_similarities` wants them, and the symmetric matrix of their similarities."""
-    placed = similarity.place(X)
-    similarity.check_training(placed)
-    rows = similarity.landmarks(placed)
-    return rows, np.asarray(similarity.square(placed, rows), dtype=np.float64)
-
-
-def _similarities(similarity: Similarity, X: Any, rows: Any) -> np.ndarray:
-    """Similarities of new rows (first axis) with the training rows."""
-    return np.asarray(similarity.block(similarity.place(X), rows), dtype=np.float64)
-
-
-def _check_rows(model: Any, n_samples: int) -> None:
-    """Whether a model's similarity, training rows and coefficients fit each other."""
-    if not isinstance(model.similarity_, Similarity):
-        raise ValueError(f"similarity_ must be a Similarity, got {model.similarity_!r}")
-    expected = (n_samples, model.n_features_in_) if model.similarity_.has_vectors else None
-    found = None if model.X_fit_ is None else model.X_fit_.shape
-    if found != expected or (expected is None and model.n_features_in_ != n_samples):
-        raise ValueError(f"coefficients of {n_samples} rows do not fit training rows of shape {found}")

@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, column_or_1d, validate_data
 
+from krein.estimators.maps.objects import check_objects, takes_objects
 from krein.learning.stream import checked_weight
 
 __all__ = ["check_labels", "check_lengths", "check_numbers", "check_rows", "check_weight"]
@@ -23,13 +24,15 @@ def check_rows(estimator: BaseEstimator, X: Any, *, first: bool) -> Any:
     Parameters
     ----------
     estimator : BaseEstimator
-    X : array, DataFrame or sparse matrix of shape (n_samples, n_features)
+    X : array, DataFrame or sparse matrix of shape (n_samples, n_features); any sequence of objects if its map takes those
     first : bool
 
     Returns
     -------
-    ndarray or CSR matrix of shape (n_samples, n_features)
+    ndarray or CSR matrix of shape (n_samples, n_features), or Objects
     """
+    if takes_objects(getattr(estimator, "features", None)):
+        return check_objects(estimator, X, first=first, ensure_all_finite=False)
     return validate_data(estimator, X, accept_sparse="csr", reset=first, ensure_all_finite=False, dtype="numeric")
 
 

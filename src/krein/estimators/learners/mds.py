@@ -127,7 +127,7 @@ class KreinMDS(SavableMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         X = metric.place(validate_data(self, X, dtype=[np.float64, np.float32]))
         if isinstance(self.metric, str):
             check_non_negative(X, "KreinMDS, which takes distances")
-        metric.check_training(X)
+        metric = metric.settled(X)
         rng = as_generator(self.random_state)
         self.map_ = fit_embedding(metric, X, width, self._landmark_count(X.shape[0]), rng)
         self.embedding_ = self.map_(X)

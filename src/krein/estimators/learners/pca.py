@@ -21,6 +21,7 @@ from krein.estimators.maps.fitting import (
     copy_input_tags,
     fit_features,
     look_for,
+    training_features,
     wants_columns,
 )
 from krein.files.models import SavableMixin
@@ -109,7 +110,7 @@ class KreinPCA(SavableMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             X = check_rows(self, X, first=True)
             X, seen, checked = look_for(self.features, X)
         self.features_ = fit_features(self.features, seen, self.random_state)
-        features = CheckedFeatures(self.features_)
+        features = training_features(self.features_, seen)
         if is_dask(X):
             # workers must subtract the same: the mean of some sampled rows, whose features are made here for it
             shift = features(seen.sample[:_SHIFT_ROWS]).mean(axis=0, dtype=np.float64)

@@ -27,6 +27,8 @@ from krein.estimators.maps.fitting import (
     is_chosen,
     look_for,
     map_to_fit,
+    more_rows,
+    training_features,
     wants_columns,
 )
 from krein.files.models import SavableMixin
@@ -41,6 +43,7 @@ from krein.learning.stream import Features, LinearModel, RowModel
 from krein.learning.targets import Targets
 from krein.learning.tuning.choice import Choice
 from krein.learning.tuning.limits import EXACT_ROWS
+from krein.similarities import Objects
 
 __all__ = ["RidgeBase"]
 
@@ -128,7 +131,7 @@ class RidgeBase(RowModelExportMixin, SavableMixin, BaseEstimator, ABC):
         n_rows = X.shape[0] if all_rows else None
         sums = options.new_sums(targets, y, features.signature.shape[0], shift=None, n_rows=n_rows)
         add_rows(sums, targets, features, X, y, weight, start=0, checked=checked)
-        return self._conclude(sums, targets, options)
+        return self._conclude(sums, targets, options, features)
 
     def _fit_dask(self, rows: DaskRows, targets: Targets, options: RidgeOptions) -> Self:
         check_rows(self, rows.head, first=True)
@@ -148,7 +151,7 @@ class RidgeBase(RowModelExportMixin, SavableMixin, BaseEstimator, ABC):
         shift = features(look.seen.sample[:_SHIFT_ROWS]).mean(axis=0, dtype=np.float64)
         empty = options.new_sums(targets, first, shift.shape[0], shift=shift)
         sums = rows.reduce(empty, partial(_add_block, targets, self._check_targets, features))
-        return self._conclude(sums, targets, options)
+        return self._conclude(sums, targets, options, features)
 
     @unchanged_on_error
     @quiet_blas()
@@ -191,7 +194,7 @@ class RidgeBase(RowModelExportMixin, SavableMixin, BaseEstimator, ABC):
             add_rows(sums, targets, features, X, y, weight, start=sums.rows)
         if sums is None:
             raise ValueError("chunks gave rows in the first pass and none in the second; pass a list or an iterator")
-        return self._conclude(sums, targets, options)
+        return self._conclude(sums, targets, options, features)
 
     @unchanged_on_error
     @quiet_blas()
@@ -211,8 +214,9 @@ class RidgeBase(RowModelExportMixin, SavableMixin, BaseEstimator, ABC):
         # into copies: rows that cannot be learned from must leave no trace
         sums, targets = self._sums.copy(), self._targets.copy()
         X, y, weight = self._check_block(X, y, sample_weight, start=sums.rows, first=False)
-        add_rows(sums, targets, CheckedFeatures(self.features_), X, y, weight, start=sums.rows)
-        return self._conclude(sums, targets, options)
+        rows, features = more_rows(self.features_, X)
+        add_rows(sums, targets, features, rows, y, weight, start=sums.rows)
+        return self._conclude(sums, targets, options, features)
 
     def _options(self) -> RidgeOptions:
         check_features(self.features)
@@ -244,6 +248,8 @@ class RidgeBase(RowModelExportMixin, SavableMixin, BaseEstimator, ABC):
 
     def _look(self, look: ChunkPass, chunk: tuple[Any, ...]) -> None:
         X = check_rows(self, chunk[0], first=look.rows == 0)
+        if isinstance(X, Objects):
+            raise TypeError("fit_chunks takes rows of numbers; pass objects to fit all at once, or to partial_fit")
         y = self._check_targets(chunk[1], look.rows) if is_chosen(self.features) else None
         if y is not None:
             check_lengths(X, y)
@@ -268,7 +274,7 @@ class RidgeBase(RowModelExportMixin, SavableMixin, BaseEstimator, ABC):
         if self.solver_ != "features":
             return None
         self.features_ = fit_features(self.features, seen, self.random_state, self.choice_)
-        return CheckedFeatures(self.features_)
+        return training_features(self.features_, seen)
 
     def _solve_kernel(self, seen: FirstPass, targets: Targets, options: RidgeOptions) -> Self:
         """Solve without features, and store the model."""
@@ -293,9 +299,9 @@ class RidgeBase(RowModelExportMixin, SavableMixin, BaseEstimator, ABC):
         self._store_model(model)
         return self
 
-    def _conclude(self, sums: RidgeSums, targets: Targets, options: RidgeOptions) -> Self:
-        """Solve for the sums, and store the model."""
-        solution = solve_ridge(sums, targets, CheckedFeatures(self.features_), options)
+    def _conclude(self, sums: RidgeSums, targets: Targets, options: RidgeOptions, features: Features) -> Self:
+        """Solve for the sums, and store the model; `features` are those of the rows that were summed."""
+        solution = solve_ridge(sums, targets, features, options)
         self._sums, self._targets = sums, targets
         if "_given" in vars(self):
             del self._given

@@ -18,11 +18,11 @@ from krein.estimators.learners.input_checks import check_labels, check_lengths, 
 from krein.estimators.learners.linear import LinearClassifierMixin
 from krein.estimators.learners.rollback import unchanged_on_error
 from krein.estimators.maps.fitting import (
-    CheckedFeatures,
     check_features,
     copy_input_tags,
     fit_features,
     look_for,
+    training_features,
 )
 from krein.files.models import SavableMixin
 from krein.learning.cost_choice import C_GRID, best_cost, class_signs, fold_hits
@@ -146,7 +146,7 @@ class KreinSVC(LinearClassifierMixin, SavableMixin, BaseEstimator):
         self.classes_, codes = np.unique(y, return_inverse=True)
         X, seen, checked = look_for(self.features, X, None, Examples(y, LabelTargets(), FEATURE_CHOICE_ROWS))
         self.features_ = fit_features(self.features, seen, self.random_state)
-        Z = all_features(CheckedFeatures(self.features_), X, checked=checked)
+        Z = all_features(training_features(self.features_, seen), X, checked=checked)
         self.cv_scores_ = None
         if C is None:
             hits = self._cross_validate(Z, codes)

@@ -92,7 +92,7 @@ class SignedTransformer(
         -------
         self
         """
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
+        X = self._checked(X, first=True)
         self._learn(X, as_generator(self.random_state))
         self._n_features_out = int(self.signature_.shape[0])
         return self
@@ -129,7 +129,11 @@ class SignedTransformer(
 
     def _validated(self, X: Any) -> Any:
         check_is_fitted(self, "signature_")
-        return validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        return self._checked(X, first=False)
+
+    def _checked(self, X: Any, *, first: bool) -> Any:
+        """X as `_learn` and `_features` take it; at first its columns are remembered."""
+        return validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=first)
 
     def _formula(self, rows: Expression) -> Expression:
         raise ExportError(f"{type(self).__name__} cannot be exported: there is no formula for it in other runtimes")

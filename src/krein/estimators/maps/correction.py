@@ -137,9 +137,7 @@ class SpectrumCorrection(SavableMixin, ClassNamePrefixFeaturesOutMixin, Transfor
     @quiet_blas()
     def _learn(self, X: Any) -> np.ndarray:
         X = validate_data(self, X, dtype=[np.float64, np.float32])
-        similarity = PrecomputedSimilarity()
-        similarity.check_training(X)
-        matrix = similarity.square(X, None)
+        matrix = PrecomputedSimilarity().settled(X).square(X, None)
         self.map_ = fit_correction(matrix, self.method, diagonal=self.diagonal)
         self._n_features_out = matrix.shape[0]
         return matrix

@@ -13,11 +13,14 @@ from sklearn.utils import get_tags
 
 from krein._core.errors import ExportError
 from krein.estimators.exporting import ExportMixin
+from krein.estimators.maps.objects import takes_objects
 from krein.export import Expression, translate
+from krein.learning import first_pass
 from krein.learning.first_pass import Examples, FirstPass, look_at_matrix
 from krein.learning.path import Regularizer
 from krein.learning.stream import Features
 from krein.learning.tuning.choice import FEATURE_CHOICE_ROWS, Choice
+from krein.similarities import Objects
 
 __all__ = [
     "CheckedFeatures",
@@ -29,6 +32,8 @@ __all__ = [
     "is_chosen",
     "look_for",
     "map_to_fit",
+    "more_rows",
+    "training_features",
     "wants_columns",
 ]
 
@@ -117,6 +122,28 @@ def _(part: CheckedFeatures, rows: Expression) -> Expression:
     return part.features._formula(rows)
 
 
+@final
+@dataclass(frozen=True, eq=False)
+class KnownFeatures(Features):
+    """Rows that are features already.
+
+    Parameters
+    ----------
+    signs : ndarray of shape (n_components,)
+    """
+
+    signs: np.ndarray
+
+    @property
+    def signature(self) -> np.ndarray:
+        """±1 for each column, shape (n_components,)."""
+        return self.signs
+
+    def __call__(self, X: Any) -> np.ndarray:
+        """The rows themselves."""
+        return np.asarray(X)
+
+
 def check_features(features: Any) -> None:
     """An error that names the parameter if `features` is no estimator.
 
@@ -196,6 +223,8 @@ def fit_features(features: Any, seen: FirstPass, random_state: Any, choice: Choi
     -------
     the fitted map
     """
+    if seen.fitted is not None:
+        return seen.fitted
     fitted = map_to_fit(features, random_state)
     with config_context(assume_finite=True):
         if isinstance(fitted, DataChosenMap):
@@ -226,28 +255,78 @@ def look_for(
 ) -> tuple[Any, FirstPass, bool]:
     """What a map that is yet to be fitted needs to know of a matrix of rows, or of similarities if it takes those.
 
+    A map of objects is fitted on the way, and the rows that come back are the features of the objects.
+
     Parameters
     ----------
     features : transformer or None
-    X : ndarray, memory map or CSR matrix of shape (n_rows, n_features)
+    X : ndarray, memory map or CSR matrix of shape (n_rows, n_features), or Objects
     weight : ndarray of shape (n_rows,), default=None
     examples : Examples or None, default=None
         Targets, for a map that is chosen by them.
 
     Returns
     -------
-    X : as given, or as floating point numbers
+    X : as given, or as floating point numbers, or the features of objects
     seen : FirstPass
     checked : bool
         Whether all rows were found to be finite, see `krein.learning.first_pass.look_at_matrix`.
     """
+    if takes_objects(features) and (isinstance(X, Objects) or X.shape[0] <= first_pass.FEATURE_ROWS):
+        Z, seen = _fit_on_objects(features, X, weight)
+        return Z, seen, True
     pairwise = features is not None and bool(get_tags(features).input_tags.pairwise)
     chosen_by = examples if is_chosen(features) else None
     return look_at_matrix(X, weight, summarize=wants_columns(features), whole=pairwise, examples=chosen_by)
 
 
+def _fit_on_objects(features: Any, X: Any, weight: np.ndarray | None) -> tuple[np.ndarray, FirstPass]:
+    """Fit a map on all objects of positive weight; nothing is evaluated again for their features."""
+    n = X.shape[0]
+    present = np.arange(n) if weight is None else np.flatnonzero(weight > 0.0)
+    if not present.size:
+        raise ValueError("sample_weight is zero for all rows, so there is nothing to fit; pass a positive weight")
+    fitted = clone(features)
+    Z = np.asarray(fitted.fit_transform(X if present.size == n else X[present]))
+    if present.size < n:
+        some, Z = Z, np.zeros((n, Z.shape[1]), dtype=Z.dtype)
+        Z[present] = some
+    return Z, FirstPass(Z, None, n_rows=n, fitted=fitted)
+
+
+def training_features(fitted: Any, seen: FirstPass) -> Features:
+    """From the rows that `look_for` gave to features: the fitted map, or nothing at all where the rows are features already.
+
+    Parameters
+    ----------
+    fitted : a fitted feature map
+    seen : FirstPass
+
+    Returns
+    -------
+    Features
+    """
+    return CheckedFeatures(fitted) if seen.fitted is None else KnownFeatures(np.asarray(fitted.signature_))
+
+
+def more_rows(fitted: Any, X: Any) -> tuple[Any, Features]:
+    """More training rows for a map that was fitted on others, as `look_for` gave those: objects as their features.
+
+    Parameters
+    ----------
+    fitted : a fitted feature map
+    X : ndarray, memory map, CSR matrix or Objects
+
+    Returns
+    -------
+    rows, features
+    """
+    mapped = CheckedFeatures(fitted)
+    return (mapped(X), KnownFeatures(mapped.signature)) if takes_objects(fitted) else (X, mapped)
+
+
 def copy_input_tags(tags: Any, features: Any) -> None:
-    """Take over what kind of rows the feature map takes: sparse or dense, rows or similarities.
+    """Take over what the feature map takes: sparse or dense rows, similarities, objects.
 
     Parameters
     ----------
@@ -255,6 +334,7 @@ def copy_input_tags(tags: Any, features: Any) -> None:
         Changed in place.
     features : transformer or None
     """
-    inner = get_tags(features).input_tags if isinstance(features, BaseEstimator) else None
-    tags.input_tags.sparse = True if inner is None else inner.sparse
-    tags.input_tags.pairwise = False if inner is None else inner.pairwise
+    if isinstance(features, BaseEstimator):
+        tags.input_tags = get_tags(features).input_tags
+    else:
+        tags.input_tags.sparse = True

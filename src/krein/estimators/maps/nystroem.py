@@ -7,34 +7,53 @@ from typing import Any, final
 
 import numpy as np
 
-from krein.estimators.maps.base import SignedFeatureMap, default_kernel
+from krein._core.threads import quiet_blas
+from krein.estimators.maps.base import SignedFeatureMap, as_generator
+from krein.estimators.maps.objects import ObjectMap, check_objects, object_tags
 from krein.kernels import Kernel
-from krein.similarities import FittedNystroem, as_similarity, fit_nystroem
+from krein.similarities import (
+    Effort,
+    FittedNystroem,
+    NystroemFit,
+    NystroemRecipe,
+    Objects,
+    as_similarity,
+    fit_nystroem,
+    is_called,
+    is_precomputed,
+    kernel_of,
+)
 
 __all__ = ["KreinNystroem"]
 
 
 @final
-class KreinNystroem(SignedFeatureMap):
+class KreinNystroem(ObjectMap, SignedFeatureMap):
     r"""Nyström features that keep the signs of the eigenvalues.
 
     .. math:: K(L, L) = V \Lambda V^T, \qquad \phi(x) = k(x, L)\,V |\Lambda|^{-1/2}, \qquad \sigma = \operatorname{sign} \Lambda
 
     so that :math:`\Phi\,\mathrm{diag}(\sigma)\,\Phi^T = K(X, L)\,K(L, L)^{+} K(L, X)`, also where k is not positive definite.
-    This is the way in for any symmetric similarity: dynamic time warping, edit distances, alignment scores, quantum kernels.
+    This is the way in for any symmetric similarity of any objects: dynamic time warping, edit distances, alignment scores, graph
+    and quantum kernels.
 
     Parameters
     ----------
     kernel : Kernel, callable or "precomputed", default=None
-        A kernel of :mod:`krein.kernels`; a function of two matrices of rows that returns the matrix of their similarities;
-        or ``"precomputed"``: `fit` takes the square matrix of similarities between training objects, `transform` the
-        rectangular one of new objects (rows) to training objects (columns). ``None`` is ``DeltaGaussian()``.
+        A kernel of :mod:`krein.kernels`; a function of two objects that returns their similarity, or of two sequences of
+        objects that returns the matrix of similarities; or ``"precomputed"``: `fit` takes the square matrix of similarities
+        between training objects, `transform` the rectangular one of new objects (rows) to training objects (columns). ``None``
+        is ``DeltaGaussian()``. With a callable X may be any sequence: a list of strings, arrays of different lengths or
+        graphs, an array of any dimension, a DataFrame.
     n_components : int, default=512
         Number of output columns. Columns beyond the rank, as where there are fewer training rows, are zero (see ``rank_``).
-    landmarks : {"auto", "leverage", "uniform", "kmeans"} or array, default="leverage"
-        Rule by which landmarks are chosen among the training rows: by approximate Kreĭn ridge leverage scores [2]_, all
-        rows alike, or centers of clusters. ``"auto"`` takes centers for a kernel of :mod:`krein.kernels` on dense rows and
-        leverage otherwise. Or the landmarks themselves: rows, or indices if the kernel is precomputed.
+    landmarks : {"auto", "pivoted", "kmeans", "uniform"} or landmarks, default="auto"
+        Rule by which landmarks are chosen: ``"pivoted"``, one after the other where those before explain least [2]_ [3]_;
+        ``"kmeans"``, centers of clusters of rows; ``"uniform"``, all alike. ``"auto"`` is ``"kmeans"`` for a kernel of
+        :mod:`krein.kernels` on dense rows and ``"pivoted"`` otherwise. Or the landmarks themselves: rows or objects, or their
+        numbers among the training objects if the kernel is a callable or precomputed. With landmarks given, a precomputed X may
+        have their columns only: ``landmarks`` are their numbers among the rows or, as in cross-validation the rows change, the
+        matrix of their similarities to each other.
     oversampling : int, default=1
         Take ``oversampling * n_components`` landmarks and keep the best ``n_components`` directions: nearly the error of
         the many landmarks with the few columns. The price per row is that of the many landmarks.
@@ -42,13 +61,30 @@ class KreinNystroem(SignedFeatureMap):
         Eigenvalues of the landmark block smaller in size than ``eigenvalue_tol`` times the largest are dropped. Without it
         the approximation of an indefinite matrix may have any size at all [1]_. ``"auto"`` takes the value between 0.1 and
         1e-12 (1e-6 in float32) with the least error on a sample of training rows.
+    call : {"auto", "pairs", "blocks"}, default="auto"
+        Whether a callable takes two objects or two sequences of objects. ``"auto"`` calls it with two short sequences and sees
+        whether a matrix of the right shape comes back.
+    symmetrize : {"error", "average"}, default="error"
+        What to do if the similarity of a and b is not that of b and a: an error, or the mean of both at twice the price. A
+        callable is tested on up to 32 objects; rows of new objects to a precomputed kernel are taken as they are.
+    n_jobs : int or None, default=None
+        Processes that share the evaluations of a callable; -1 for one per processor, None for 1 unless
+        ``joblib.parallel_config`` says otherwise.
+    cache : str, path, SimilarityCache or None, default=None
+        Where to keep what a callable has returned, so that no pair is evaluated twice in several fits, nor again after an
+        error or Ctrl-C. See :class:`krein.SimilarityCache`.
+    verbose : bool, default=False
+        Whether the progress of a callable's evaluations is shown.
     random_state : int, RandomState instance or None, default=None
 
     Attributes
     ----------
     signature_ : ndarray of shape (n_components,)
         Signs of the eigenvalues.
-    landmarks_ : array of shape (n_landmarks, n_features), or (n_landmarks,) indices for a precomputed kernel
+    landmarks_ : array of shape (n_landmarks, n_features), or objects, or (n_landmarks,) indices for a precomputed kernel
+    n_evaluations_ : int
+        Similarities that `fit` or `fit_transform` computed: for a callable and m landmarks among n objects at most
+        ``(m + 1) * n``, and the features of the training objects are among what they give (`fit_transform`).
     eigenvalues_ : ndarray of shape (rank,)
         Eigenvalues of the landmark block that are kept, the largest in size first.
     eigenvalue_tol_ : float
@@ -60,6 +96,7 @@ class KreinNystroem(SignedFeatureMap):
     map_ : FittedNystroem
         What `fit` found, as a function of rows.
     n_features_in_ : int
+        For rows of numbers and tables.
 
     Notes
     -----
@@ -72,7 +109,9 @@ class KreinNystroem(SignedFeatureMap):
     ----------
     .. [1] Y. Nakatsukasa and T. Park. "Randomized low-rank approximation for symmetric indefinite matrices". SIAM J. Matrix
        Anal. Appl., 2023.
-    .. [2] D. Oglic and T. Gärtner. "Scalable learning in reproducing kernel Kreĭn spaces". ICML, 2019.
+    .. [2] Y. Chen, E. Epperly, J. Tropp and R. Webber. "Randomly pivoted Cholesky". Comm. Pure Appl. Math., 2025.
+    .. [3] E. Epperly, J. Tropp and R. Webber. "Embrace rejection: kernel matrix approximation by accelerated randomly pivoted
+       Cholesky". arXiv:2410.03969, 2024.
 
     Examples
     --------
@@ -90,6 +129,15 @@ class KreinNystroem(SignedFeatureMap):
     >>> g = KreinNystroem(kernel="precomputed", n_components=150, random_state=0).fit(k(X))
     >>> g.transform(k(X[:7], X)).shape
     (7, 150)
+
+    Any objects, with a function of two of them:
+
+    >>> def common(a, b):
+    ...     return len(set(a) & set(b)) / 3.0
+    >>> words = ["ant", "bee", "cat", "dog", "eel", "fly", "gnu", "hen"]
+    >>> h = KreinNystroem(common, n_components=3, random_state=0)
+    >>> h.fit_transform(words).shape, h.n_evaluations_ <= 4 * 8
+    ((8, 3), True)
     """
 
     map_: FittedNystroem
@@ -99,9 +147,14 @@ class KreinNystroem(SignedFeatureMap):
         kernel: Kernel | Callable[[Any, Any], Any] | str | None = None,
         n_components: int = 512,
         *,
-        landmarks: Any = "leverage",
+        landmarks: Any = "auto",
         oversampling: int = 1,
         eigenvalue_tol: str | float = "auto",
+        call: str = "auto",
+        symmetrize: str = "error",
+        n_jobs: int | None = None,
+        cache: Any = None,
+        verbose: bool = False,
         random_state: Any = None,
     ) -> None:
         self.kernel = kernel
@@ -109,25 +162,61 @@ class KreinNystroem(SignedFeatureMap):
         self.landmarks = landmarks
         self.oversampling = oversampling
         self.eigenvalue_tol = eigenvalue_tol
+        self.call = call
+        self.symmetrize = symmetrize
+        self.n_jobs = n_jobs
+        self.cache = cache
+        self.verbose = verbose
         self.random_state = random_state
 
+    @quiet_blas()
+    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
+        """Choose landmarks and return the features of X; for a callable with no more evaluations than `fit` alone makes.
+
+        Parameters
+        ----------
+        X : array, DataFrame, sparse matrix or any sequence of objects, as in `fit`
+        y : ignored
+
+        Returns
+        -------
+        Z : ndarray of shape (n_samples, n_components), float32 if X is float32, else float64
+        """
+        X = self._checked(X, first=True)
+        found = self._fit(X, as_generator(self.random_state))
+        self.map_, self.signature_ = found.map, found.map.signature
+        self._n_features_out = int(self.signature_.shape[0])
+        return found.features(X)
+
     def _fit_map(self, X: Any, rng: np.random.Generator) -> FittedNystroem:
-        fitted = fit_nystroem(
-            as_similarity(self.kernel),
-            X,
-            self.n_components,
-            rng,
-            landmarks=self.landmarks,
-            oversampling=self.oversampling,
-            eigenvalue_tol=self.eigenvalue_tol,
-        )
-        self.kernel_ = default_kernel(self.kernel)
-        return fitted
+        return self._fit(X, rng).map
+
+    def _fit(self, X: Any, rng: np.random.Generator) -> NystroemFit:
+        recipe = NystroemRecipe(self.n_components, self.landmarks, self.oversampling, self.eigenvalue_tol)
+        similarity = as_similarity(self.kernel, call=self.call, symmetrize=self.symmetrize)
+        found = fit_nystroem(similarity, X, recipe, rng, self._effort())
+        self.kernel_ = kernel_of(found.map.similarity)
+        self.n_evaluations_ = found.n_evaluations
+        return found
+
+    def _features(self, X: Any) -> np.ndarray:
+        return self.map_(X, self._effort())
+
+    def _effort(self) -> Effort:
+        return Effort(self.n_jobs, self.cache, self.verbose)
+
+    def _checked(self, X: Any, *, first: bool) -> Any:
+        return check_objects(self, X, first=first) if self._takes_objects else super()._checked(X, first=first)
+
+    @property
+    def _takes_objects(self) -> bool:
+        return is_called(self.kernel)
 
     @property
     def landmarks_(self) -> Any:
-        """Landmark rows, or their indices for a precomputed similarity."""
-        return self.map_.landmarks
+        """Landmark rows or objects, or their indices for a precomputed similarity."""
+        landmarks = self.map_.landmarks
+        return landmarks.data if isinstance(landmarks, Objects) else landmarks
 
     @property
     def eigenvalues_(self) -> np.ndarray:
@@ -148,14 +237,18 @@ class KreinNystroem(SignedFeatureMap):
         super()._check_loaded()
         if "map_" not in vars(self):  # saved before it was fitted
             return
-        columns = self.n_features_in_
-        if self.map_.similarity != as_similarity(self.kernel_):
+        if self.kernel_ != kernel_of(self.map_.similarity):
             raise ValueError("the fitted map is of another kernel than kernel_")
-        landmarks = self.map_.landmarks
+        landmarks, columns = self.map_.landmarks, vars(self).get("n_features_in_")
+        if isinstance(landmarks, Objects) or columns is None:
+            return
         if (landmarks.shape[1] != columns) if landmarks.ndim == 2 else (landmarks.max() >= columns):
             raise ValueError(f"the landmarks do not fit rows of {columns} columns")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        # a block of similarities to landmarks has rows like any others: folds take rows, and leave its columns
+        square = not isinstance(self.landmarks, np.ndarray) or self.landmarks.ndim != 2
+        tags.input_tags.pairwise = is_precomputed(self.kernel) and square
+        object_tags(tags, self.kernel)
         return tags

@@ -59,7 +59,7 @@ class Dissimilarity(TransformerMixin, BaseEstimator):
         self
         """
         X = validate_data(self, X, dtype=[np.float64, np.float32])
-        PrecomputedSimilarity().check_training(X)
+        PrecomputedSimilarity().settled(X)
         self.largest_ = float(X.max())
         return self
 

@@ -1,0 +1,89 @@
+"""Work shared among processes, for functions that hold Python's lock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager
+from typing import Any, Self, TypeVar
+
+from krein._core.checks import integer
+from krein._core.processors import usable_processors
+
+__all__ = ["Processes", "n_processes"]
+
+Result = TypeVar("Result")
+
+
+def n_processes(n_jobs: int | None) -> int:
+    """How many processes to use.
+
+    Parameters
+    ----------
+    n_jobs : int or None
+        A positive number, or -1 for all processors, -2 for all but one, and so on. None means what
+        ``joblib.parallel_config`` says, else 1: another process pays only where a call takes long.
+
+    Returns
+    -------
+    int
+        1 inside a process that joblib has started already, unless joblib allows more.
+
+    Examples
+    --------
+    >>> n_processes(None), n_processes(3)
+    (1, 3)
+    """
+    if n_jobs is not None:
+        count = integer(n_jobs, "n_jobs", least=-(2**31))
+        if count == 0:
+            raise ValueError("n_jobs must not be 0; use a positive number, -1 for all processors, or None")
+        n_jobs = count if count > 0 else max(1, usable_processors() + 1 + count)
+    if n_jobs == 1:
+        return 1
+    import joblib  # late: it takes a tenth of a second, and most fits need no other process
+
+    return int(joblib.effective_n_jobs(n_jobs))
+
+
+class Processes(AbstractContextManager["Processes"]):
+    """Some processes, or this one alone; started when they are first needed, and kept until the end of the block.
+
+    Parameters
+    ----------
+    count : int
+    """
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self._pool: Any = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._pool is not None:
+            self._pool.__exit__(*error)
+            self._pool = None
+
+    def run(self, function: Callable[..., Result], tasks: Iterable[tuple[Any, ...]]) -> Iterator[Result]:
+        """Results of ``function(*task)`` in the order of the tasks, each as soon as it is there.
+
+        Parameters
+        ----------
+        function : callable
+            Known by its name in a module.
+        tasks : iterable of tuples
+
+        Yields
+        ------
+        result
+        """
+        if self.count == 1:
+            for task in tasks:
+                yield function(*task)
+            return
+        import joblib
+
+        if self._pool is None:
+            self._pool = joblib.Parallel(n_jobs=self.count, return_as="generator").__enter__()
+        yield from self._pool(joblib.delayed(function)(*task) for task in tasks)

@@ -1,0 +1,87 @@
+"""Maps that take any sequence of objects, and the check of what they are given."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import validate_data
+
+from krein.similarities import as_objects, is_called, is_numeric_matrix
+
+__all__ = ["ObjectMap", "check_objects", "object_tags", "takes_objects"]
+
+
+class ObjectMap(ABC):
+    """A feature map that may take objects rather than rows of numbers, and whose ``fit_transform`` costs no more than ``fit``.
+
+    A learner fits such a map on all objects at once, and learns from the features that come with the fit.
+    """
+
+    @property
+    @abstractmethod
+    def _takes_objects(self) -> bool:
+        """Whether it does, with the parameters it has."""
+
+
+def takes_objects(features: Any) -> bool:
+    """Whether a feature map takes any sequence of objects.
+
+    Parameters
+    ----------
+    features : transformer or None
+
+    Returns
+    -------
+    bool
+    """
+    return isinstance(features, ObjectMap) and features._takes_objects
+
+
+def check_objects(estimator: BaseEstimator, X: Any, *, first: bool, **options: Any) -> Any:
+    """What is given as X: a matrix of numbers as scikit-learn checks it, or else objects.
+
+    Parameters
+    ----------
+    estimator : BaseEstimator
+        Whose number and names of columns are compared or, at first, remembered, where X has columns.
+    X : array of numbers, sparse matrix, or any sequence of objects
+    first : bool
+    **options
+        Passed to scikit-learn's ``validate_data`` for a matrix of numbers.
+
+    Returns
+    -------
+    ndarray, CSR matrix or Objects
+    """
+    if is_numeric_matrix(X):
+        options = {"dtype": [np.float64, np.float32], **options}
+        return validate_data(estimator, X, accept_sparse="csr", reset=first, **options)
+    objects = as_objects(X)
+    if not len(objects):
+        raise ValueError("X has 0 objects (shape=(0,)), and a minimum of 1 is required")
+    if objects.has_columns:
+        validate_data(estimator, X, skip_check_array=True, reset=first)
+    elif first:
+        for name in ("n_features_in_", "feature_names_in_"):  # of rows that the estimator was fitted on before
+            vars(estimator).pop(name, None)
+    return objects
+
+
+def object_tags(tags: Any, kernel: Any) -> None:
+    """Say that any sequence is taken, where the kernel is a similarity of objects.
+
+    Parameters
+    ----------
+    tags : sklearn.utils.Tags
+        Changed in place.
+    kernel : object
+    """
+    if is_called(kernel):
+        tags.input_tags.one_d_array = True
+        tags.input_tags.three_d_array = True
+        tags.input_tags.string = True
+        tags.input_tags.dict = True
+        tags.input_tags.categorical = True

@@ -1,0 +1,271 @@
+"""Evaluating a similarity on pairs of objects: counted, checked, shared among processes, kept in a cache, shown as it goes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any, Self, final
+
+import numpy as np
+
+from krein._core.checks import truth_value
+from krein._core.errors import SimilarityError
+from krein._core.processes import Processes, n_processes
+from krein._core.progress import progress
+from krein.similarities.calls import Called, Piece, call_piece, gives_matrix
+from krein.similarities.evaluation_cache import SimilarityCache, as_cache
+from krein.similarities.object_kernel import ObjectKernel
+from krein.similarities.objects import Objects
+from krein.similarities.pair_job import Cut, PairJob
+
+__all__ = ["Effort", "Evaluation"]
+
+_PIECE_SECONDS = 0.2  # a piece of work takes about so long: it decides when progress is shown, and no result
+_MOST_PAIRS = 2**21  # in a piece, 16 MiB of values
+_FIRST_PAIRS = 4  # in a piece as long as nothing is known of how long a pair takes
+_PIECES_PER_PROCESS = 4  # so that none waits long for the last
+_WORTH_PROCESSES = 0.1  # seconds of work: less is done here, sooner than sent away
+_PROBED = (3, 2)  # objects of a first call that finds out how a function is called
+
+
+@final
+@dataclass(frozen=True)
+class Effort:
+    """How evaluations are made, which changes none of their values.
+
+    Parameters
+    ----------
+    n_jobs : int or None, default=None
+        Processes, see `krein._core.processes.n_processes`.
+    cache : None, path or SimilarityCache, default=None
+    verbose : bool, default=False
+        Whether progress is shown.
+    """
+
+    n_jobs: int | None = None
+    cache: Any = None
+    verbose: bool = False
+
+
+@final
+class Evaluation:
+    """A number of evaluations that belong together, such as those of one fit; a context.
+
+    Parameters
+    ----------
+    kernel : ObjectKernel
+    takes_blocks : bool or None
+        How it is called; None if that is to be found out with the first pairs.
+    effort : Effort
+    total : int, default=0
+        How many evaluations there will be at most, to show progress against.
+    average : bool, default=False
+        Whether the value of a pair is the mean of both orders.
+    """
+
+    def __init__(
+        self, kernel: ObjectKernel, takes_blocks: bool | None, effort: Effort, *, total: int = 0, average: bool = False
+    ) -> None:
+        self.count = 0
+        self.itemsize = 8  # bytes of the least precise numbers seen
+        self._function = kernel.evaluator
+        self.takes_blocks = takes_blocks
+        self._average = average
+        self._cache: SimilarityCache | None = as_cache(effort.cache)
+        self._verbose = truth_value(effort.verbose, "verbose")
+        self._processes = Processes(n_processes(effort.n_jobs))
+        self._total = total
+        self._seconds = 0.0  # of a pair; 0 as long as nothing is known
+        self._stack = ExitStack()
+        self._show: Callable[[int], None] = _unseen
+        self._keys: dict[int, tuple[Objects, list[bytes]]] = {}  # of the sequences evaluated so far, by identity
+
+    def __enter__(self) -> Self:
+        self._stack.enter_context(self._processes)
+        if self._verbose and self._total:
+            self._show = self._stack.enter_context(progress("evaluations", self._total))
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._stack.__exit__(*error)
+
+    def rectangle(self, left: Objects, right: Objects, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """Values of all pairs of some objects on the left and some on the right.
+
+        Parameters
+        ----------
+        left, right : Objects
+        rows, columns : ndarray of int
+            Which of them.
+
+        Returns
+        -------
+        ndarray of shape (len(rows), len(columns)), float64
+        """
+        values = self._ordered(left, right, rows, columns)
+        if not self._average:
+            return values
+        return 0.5 * values + 0.5 * self._ordered(right, left, columns, rows).T
+
+    def both_orders(self, objects: Objects, rows: np.ndarray) -> np.ndarray:
+        """Values of all ordered pairs of some objects, the first of a pair by row.
+
+        Parameters
+        ----------
+        objects : Objects
+        rows : ndarray of int
+
+        Returns
+        -------
+        ndarray of shape (len(rows), len(rows)), float64
+        """
+        return self._ordered(objects, objects, rows, rows, symmetric=False)
+
+    def with_themselves(self, objects: Objects, rows: np.ndarray) -> np.ndarray:
+        """Values of some objects with themselves.
+
+        Parameters
+        ----------
+        objects : Objects
+        rows : ndarray of int
+
+        Returns
+        -------
+        ndarray of shape (len(rows),), float64
+        """
+        if self._cache is not None:  # which knows whole columns
+            return np.array(
+                [self._ordered(objects, objects, rows[i : i + 1], rows[i : i + 1])[0, 0] for i in range(rows.size)]
+            )
+        return self._fill(PairJob(objects, objects, rows, rows, zipped=True))[:, 0]
+
+    def _ordered(
+        self, left: Objects, right: Objects, rows: np.ndarray, columns: np.ndarray, *, symmetric: bool = True
+    ) -> np.ndarray:
+        """Values of pairs in this order (the other serves as well if the similarity is symmetric), from the cache or evaluated."""
+        if self._cache is None:
+            return self._fill(PairJob(left, right, rows, columns))
+        values = np.empty((rows.size, columns.size))
+        keys, names = self._keys_of(left), self._keys_of(right)
+        left_keys = [keys[i] for i in rows]
+        for j, column in enumerate(columns):
+            values[:, j] = self._cache.look_up(left_keys, names[column], symmetric=symmetric and not self._average)
+        missing = np.isnan(values)
+        # columns of which all is missing go together; of the others only what is missing
+        whole = missing.all(axis=0)
+        values[:, whole] = self._fill(PairJob(left, right, rows, columns[whole]))
+        for j in np.flatnonzero(~whole & missing.any(axis=0)).tolist():
+            some = np.flatnonzero(missing[:, j])
+            values[some, j] = self._fill(PairJob(left, right, rows[some], columns[j : j + 1]))[:, 0]
+        return values
+
+    def _fill(self, job: PairJob) -> np.ndarray:
+        """Evaluate all pairs, piece by piece: here as long as there is little to do, then by several processes."""
+        values = np.empty(job.shape)
+        if not values.size:
+            return values
+        blocks, done = self._find_out(job), 0
+        while done < values.size:
+            left = values.size - done
+            if self._processes.count > 1 and left * self._seconds > _WORTH_PROCESSES:
+                even = -(-left // (_PIECES_PER_PROCESS * self._processes.count))
+                self._fill_elsewhere(job, list(job.cuts(max(1, min(even, self._pace(blocks))), done)), blocks, values)
+                return values
+            cut = job.cut(done, self._pace(blocks))
+            began = time.perf_counter()
+            self._take(call_piece(self._function, blocks, job.piece(cut, blocks=blocks)), job, cut, values)
+            self._seconds = (time.perf_counter() - began) / cut.size
+            done += cut.size
+        return values
+
+    def _fill_elsewhere(self, job: PairJob, cuts: list[Cut], blocks: bool, values: np.ndarray) -> None:
+        tasks = ((self._function, blocks, job.piece(cut, blocks=blocks)) for cut in cuts)
+        began = time.perf_counter()
+        for cut, called in zip(cuts, self._elsewhere(tasks), strict=True):
+            self._take(called, job, cut, values)
+        pairs = sum(cut.size for cut in cuts)
+        self._seconds = (time.perf_counter() - began) * self._processes.count / pairs
+
+    def _find_out(self, job: PairJob) -> bool:
+        """Whether the function takes sequences: it gives a matrix of the right shape for some objects, and for one by one."""
+        if self.takes_blocks is None:
+            some = PairJob(job.left, job.right, job.rows[: _PROBED[0]], job.columns[: _PROBED[1]])
+            pieces = [some.piece(some.cut(0, pairs), blocks=True) for pairs in (_PROBED[0] * _PROBED[1], 1)]
+            self.takes_blocks = all(gives_matrix(self._function, piece) for piece in pieces)
+            if self.takes_blocks:
+                self.count += sum(piece.shape[0] * piece.shape[1] for piece in pieces)
+        return self.takes_blocks
+
+    def _elsewhere(self, tasks: Iterator[tuple[Any, ...]]) -> Iterator[Called]:
+        """Results of other processes; whatever fails but a call is a matter of getting there."""
+        results = self._processes.run(_call_far, tasks)
+        while True:
+            try:
+                called = next(results)
+            except StopIteration:
+                return
+            except Exception as error:
+                raise SimilarityError(
+                    f"evaluations could not be shared among processes ({type(error).__name__}: {error}); function and "
+                    "objects must be such that they can be sent there; use n_jobs=1"
+                ) from error
+            yield called
+
+    def _pace(self, blocks: bool) -> int:
+        """Pairs in a piece."""
+        if not self._seconds:
+            return _MOST_PAIRS if blocks else _FIRST_PAIRS
+        return int(np.clip(_PIECE_SECONDS / self._seconds, 1, _MOST_PAIRS))
+
+    def _take(self, called: Called, job: PairJob, cut: Cut, values: np.ndarray) -> None:
+        """Keep what a piece gave; an error if it did not run to its end."""
+        given = called.values
+        self.itemsize = min(self.itemsize, given.dtype.itemsize)
+        self.count += given.size
+        if self._cache is not None and given.size:
+            keys, names = self._keys_of(job.left), self._keys_of(job.right)
+            i, j = job.numbers(cut)
+            self._cache.store([keys[n] for n in i[: given.size]], [names[n] for n in j[: given.size]], given)
+        self._show(self.count)
+        if given.size == cut.size and called.error is None:
+            values[cut.rows, cut.columns] = given.reshape(-1, cut.shape[0]).T
+            return
+        if called.error is not None and not isinstance(called.error, Exception):
+            raise called.error  # Ctrl-C
+        raise SimilarityError(self._told(called, job, cut)) from called.error
+
+    def _told(self, called: Called, job: PairJob, cut: Cut) -> str:
+        """What went wrong, at which pair, and what to do."""
+        problem = called.problem or f"{type(called.error).__name__}: {called.error}"
+        i, j = job.numbers(cut)
+        at = min(called.values.size, cut.size - 1)
+        one = not self.takes_blocks or cut.size == 1
+        where = f"{i[at]} and {j[at]}" if one else f"{i[0]} to {i[-1]} with objects {j[0]} to {j[-1]}"
+        kept = (
+            f"{self.count:,} values were computed before and are in the cache: fit again to go on from there"
+            if self._cache is not None
+            else "with cache='a file' what is computed before an error is kept for the next fit"
+        )
+        return f"the similarity of objects {where} could not be had: {problem} ({kept})"
+
+    def _keys_of(self, objects: Objects) -> list[bytes]:
+        assert self._cache is not None
+        if id(objects) not in self._keys:
+            self._keys[id(objects)] = (objects, self._cache.keys_of(objects))
+        return self._keys[id(objects)][1]
+
+
+def _unseen(done: int) -> None:
+    return
+
+
+def _call_far(function: Any, takes_blocks: bool, piece: Piece) -> Called:
+    """`call_piece` in another process: what an exception says comes back, as not every exception can."""
+    called = call_piece(function, takes_blocks, piece)
+    if called.error is None:
+        return called
+    if not isinstance(called.error, Exception):
+        raise called.error
+    return Called(called.values, problem=f"{type(called.error).__name__}: {called.error}")

@@ -1,0 +1,242 @@
+"""Values of pairs of objects that were computed before, known by the objects' contents, in memory or in a file."""
+
+from __future__ import annotations
+
+import os
+import struct
+import threading
+from collections.abc import Callable, Mapping
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, Self, final
+
+import numpy as np
+
+from krein.similarities.objects import Objects
+
+__all__ = ["SimilarityCache", "as_cache", "content_key"]
+
+_KEY_BYTES = 16  # of a digest: two of 2³² objects share one with a chance of 2⁻⁶⁵
+_RECORD = np.dtype([("left", f"V{_KEY_BYTES}"), ("right", f"V{_KEY_BYTES}"), ("value", "<f8")])
+_HEADER = b"krein similarity cache 1\n"
+
+
+@final
+class SimilarityCache:
+    """Remembers the similarity (or distance) of each pair of objects, so that no pair is evaluated twice.
+
+    Pass it, or the path of its file, as ``cache`` to `KreinNystroem`, `ExactKreinRidge` or `ExactKreinSVC`. What was computed is
+    kept when an evaluation fails, when Ctrl-C stops a fit, and, in a file, when the program ends; the next fit goes on from there.
+    Objects are known by their contents, not by their numbers: folds of a cross-validation and the candidates of a search share one
+    cache. Use one for each similarity: a cache does not know which function its values are of.
+
+    Parameters
+    ----------
+    path : str or path, default=None
+        A file to read values from and to append new ones to, made if there is none. None keeps them in memory only.
+    key : callable, default=None
+        The contents of an object as text or bytes, for objects other than text, numbers, arrays, tables' rows and lists, tuples and
+        dictionaries of those.
+
+    Notes
+    -----
+    40 bytes a pair in the file, about 200 in memory: meant for evaluations that take longer than a look into a dictionary.
+
+    Examples
+    --------
+    >>> from krein import KreinNystroem, SimilarityCache
+    >>> def common(a, b):
+    ...     return len(set(a) & set(b))
+    >>> words, cache = ["ant", "bee", "cat", "dog", "eel"], SimilarityCache()
+    >>> KreinNystroem(common, 3, cache=cache, random_state=0).fit(words).n_evaluations_ > 0
+    True
+    >>> KreinNystroem(common, 3, cache=cache, random_state=0).fit(words).n_evaluations_
+    0
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str] | None = None, *, key: Callable[[Any], str | bytes] | None = None
+    ) -> None:
+        if key is not None and not callable(key):
+            raise TypeError(f"key must be a function of an object that returns text or bytes, got {key!r}")
+        self.path = None if path is None else Path(path)
+        self.key = key
+        self._lock = threading.Lock()
+        self._values: dict[bytes, dict[bytes, float]] = {}
+        self._read()
+
+    def __len__(self) -> int:
+        return sum(map(len, self._values.values()))
+
+    def __repr__(self) -> str:
+        return f"SimilarityCache({'' if self.path is None else repr(str(self.path))})"
+
+    def __sklearn_clone__(self) -> Self:
+        return self  # clones of an estimator share what was computed
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:  # in another process: the file again, or an empty memory
+        return _reopened, (None if self.path is None else str(self.path), self.key)
+
+    def keys_of(self, objects: Objects) -> list[bytes]:
+        """Digests of the contents of some objects.
+
+        Parameters
+        ----------
+        objects : Objects
+
+        Returns
+        -------
+        list of bytes
+        """
+        return [content_key(one, self.key) for one in objects.one_by_one()]
+
+    def look_up(self, left: list[bytes], right: bytes, *, symmetric: bool) -> np.ndarray:
+        """Values of some objects with one, NaN where there is none.
+
+        Parameters
+        ----------
+        left : list of bytes
+        right : bytes
+        symmetric : bool
+            Whether the value of the pair the other way round serves as well.
+
+        Returns
+        -------
+        ndarray of shape (len(left),)
+        """
+        found = np.full(len(left), np.nan)
+        column = self._values.get(right)
+        if column is not None:
+            for i, key in enumerate(left):
+                found[i] = column.get(key, np.nan)
+        if symmetric:
+            for i in np.flatnonzero(np.isnan(found)).tolist():
+                other = self._values.get(left[i])
+                if other is not None:
+                    found[i] = other.get(right, np.nan)
+        return found
+
+    def store(self, left: list[bytes], right: list[bytes], values: np.ndarray) -> None:
+        """Keep values of pairs, in the file too.
+
+        Parameters
+        ----------
+        left, right : list of bytes
+            Digests of the objects of each pair.
+        values : ndarray of that length
+        """
+        if not len(values):
+            return
+        records = np.empty(len(values), dtype=_RECORD)
+        for i, (a, b, value) in enumerate(zip(left, right, values.tolist(), strict=True)):
+            self._values.setdefault(b, {})[a] = value
+            records[i] = (a, b, value)
+        if self.path is not None:
+            with self._lock, self.path.open("ab") as file:
+                if not file.tell():
+                    file.write(_HEADER)
+                file.write(records.tobytes())
+
+    def _read(self) -> None:
+        if self.path is None or not self.path.exists():
+            return
+        content = self.path.read_bytes()
+        if not content.startswith(_HEADER) and not _HEADER.startswith(content):
+            raise ValueError(f"{self.path} is no cache of similarities; give cache the path of a new file")
+        body = content[len(_HEADER) :]
+        whole = len(body) - len(body) % _RECORD.itemsize
+        if whole != len(body) or len(content) < len(_HEADER):  # the program ended while it wrote: the last record goes
+            with self.path.open("r+b") as file:
+                file.truncate(len(_HEADER) + whole if len(content) >= len(_HEADER) else 0)
+        records = np.frombuffer(body[:whole], dtype=_RECORD)
+        for a, b, value in zip(records["left"], records["right"], records["value"].tolist(), strict=True):
+            self._values.setdefault(b.tobytes(), {})[a.tobytes()] = value
+
+
+def _reopened(path: str | None, key: Callable[[Any], str | bytes] | None) -> SimilarityCache:
+    return SimilarityCache(path, key=key)
+
+
+def as_cache(cache: Any) -> SimilarityCache | None:
+    """What the parameter ``cache`` stands for.
+
+    Parameters
+    ----------
+    cache : None, str, path or SimilarityCache
+
+    Returns
+    -------
+    SimilarityCache or None
+    """
+    if cache is None or isinstance(cache, SimilarityCache):
+        return cache
+    if isinstance(cache, str | os.PathLike):
+        return SimilarityCache(cache)
+    raise TypeError(
+        f"cache must be a path, a krein.SimilarityCache or None, got {cache!r} of type {type(cache).__name__}"
+    )
+
+
+def content_key(value: Any, key: Callable[[Any], str | bytes] | None = None) -> bytes:
+    """A digest of the contents of an object, the same in every process.
+
+    Parameters
+    ----------
+    value : object
+    key : callable, default=None
+        The contents of an object as text or bytes, where the object is no plain value.
+
+    Returns
+    -------
+    bytes of length 16
+
+    Examples
+    --------
+    >>> content_key("ab") == content_key("a" + "b"), content_key([1, 2]) == content_key((1, 2))
+    (True, False)
+    """
+    digest = blake2b(digest_size=_KEY_BYTES)
+    if key is not None:
+        value = key(value)
+        if not isinstance(value, str | bytes):
+            raise TypeError(f"the key of an object must be text or bytes, got {value!r} of type {type(value).__name__}")
+    _feed(digest, value)
+    return digest.digest()
+
+
+def _feed(digest: Any, value: Any) -> None:
+    """Add a value to a digest, with its kind and length, so that different values differ."""
+    if isinstance(value, np.ndarray) and value.dtype.kind != "O":
+        _say(digest, "array", f"{value.dtype.str}{value.shape}".encode(), np.ascontiguousarray(value).tobytes())
+    elif isinstance(value, str | bytes):
+        _say(digest, "text", value if isinstance(value, bytes) else value.encode("utf-8", "surrogatepass"))
+    elif value is None or isinstance(value, bool | int | np.integer | np.bool_):
+        _say(digest, "whole", repr(value if value is None else int(value)).encode())
+    elif isinstance(value, float | np.floating):
+        _say(digest, "real", struct.pack("<d", float(value)))
+    elif isinstance(value, Mapping):
+        _say(digest, "mapping", str(len(value)).encode())
+        for one in sorted((content_key(k), content_key(v)) for k, v in value.items()):
+            digest.update(b"".join(one))
+    elif isinstance(value, list | tuple | np.ndarray):
+        _say(digest, type(value).__name__, str(len(value)).encode())
+        for item in value:
+            _feed(digest, item)
+    elif isinstance(value, set | frozenset):
+        _say(digest, "set", *sorted(map(content_key, value)))
+    elif hasattr(type(value), "to_dict"):  # a row of a table
+        _feed(digest, value.to_dict())
+    else:
+        raise TypeError(
+            f"a cache knows objects by their contents, and does not know those of a {type(value).__name__}; use "
+            "krein.SimilarityCache(path, key=...) with a function that returns them as text or bytes"
+        )
+
+
+def _say(digest: Any, kind: str, *parts: bytes) -> None:
+    digest.update(f"{kind}:{','.join(str(len(part)) for part in parts)}:".encode())
+    for part in parts:
+        digest.update(part)

@@ -1,0 +1,250 @@
+r"""Fitting Nyström features: landmarks, the signed root of their matrix, and what was evaluated on the way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from krein._core.checks import positive_integer
+from krein._core.threads import quiet_blas
+from krein.similarities.called import CallableSimilarity
+from krein.similarities.evaluation import Effort
+from krein.similarities.landmarks import check_rule, landmark_objects, select_landmarks
+from krein.similarities.nystroem import FittedNystroem, fill_features
+from krein.similarities.similarity import DirectSimilarity, PrecomputedSimilarity, Similarity
+from krein.similarities.spectrum import SignedSpectrum, compress_features, signed_root, signed_spectrum
+from krein.similarities.symmetry import check_symmetric, symmetric_part
+from krein.similarities.truncation import best_cut, check_tol, cut_by_halves
+
+__all__ = ["NystroemFit", "NystroemRecipe", "fit_nystroem"]
+
+_HELD_OUT = 256  # rows on which truncations are compared
+_LEAST_PILOT = 8  # objects of a pilot on which truncations are compared; fewer tell nothing
+_COMPRESSION_ROWS = 4  # rows for each landmark on which directions are compared
+
+
+@final
+@dataclass(frozen=True)
+class NystroemRecipe:
+    """What is to be fitted.
+
+    Parameters
+    ----------
+    n_components : int, default=512
+        Number of output columns. Columns beyond the rank are zero.
+    landmarks : {"auto", "pivoted", "kmeans", "uniform"} or landmarks, default="auto"
+        As in `select_landmarks` and `landmark_objects`; for a precomputed block of similarities to landmarks only, the numbers
+        of the landmarks among the rows or the matrix of their similarities to each other.
+    oversampling : int, default=1
+        Landmarks for each column.
+    eigenvalue_tol : float or "auto", default="auto"
+        Relative size of the eigenvalues to drop.
+    """
+
+    n_components: int = 512
+    landmarks: Any = "auto"
+    oversampling: int = 1
+    eigenvalue_tol: Any = "auto"
+
+    def __post_init__(self) -> None:
+        positive_integer(self.n_components, "n_components")
+        positive_integer(self.oversampling, "oversampling")
+        check_tol(self.eigenvalue_tol)
+        check_rule(self.landmarks)
+
+    @property
+    def n_landmarks(self) -> int:
+        """Landmarks wanted, unless they are given."""
+        return self.n_components * self.oversampling
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class NystroemFit:
+    """What a fit found.
+
+    Parameters
+    ----------
+    map : FittedNystroem
+    n_evaluations : int
+        Similarities computed for it.
+    block : ndarray of shape (n_samples, n_landmarks) or None
+        Similarities of the training objects to the landmarks, where all of them were computed.
+    """
+
+    map: FittedNystroem
+    n_evaluations: int
+    block: np.ndarray | None = None
+
+    def features(self, X: Any) -> np.ndarray:
+        """Features of the training objects, computed from what is known where it is.
+
+        Parameters
+        ----------
+        X : the training rows or objects
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+        """
+        if self.block is None:
+            return self.map(X)
+        out = np.zeros((self.block.shape[0], self.map.signature.size), dtype=self.map.root.dtype)
+        self.map.multiply(self.block, out)
+        return out
+
+
+def fit_nystroem(
+    similarity: Similarity, X: Any, recipe: NystroemRecipe, rng: np.random.Generator, effort: Effort | None = None
+) -> NystroemFit:
+    r"""Nyström features that keep the signs of the eigenvalues.
+
+    .. math:: K(L, L) = U \Lambda U^\top, \qquad \phi(x) = k(x, L)\,U |\Lambda|^{-1/2}, \qquad \sigma = \operatorname{sign} \Lambda
+
+    Our own products and decompositions are done by one thread for each block, so that the result is the same to the last bit
+    for any number of threads (as far as the similarity is).
+
+    Parameters
+    ----------
+    similarity : Similarity
+    X : array or CSR matrix of shape (n_samples, n_features), float32 or float64, or objects
+        Training rows, not placed; for a precomputed similarity the square matrix, or the block of similarities to landmarks.
+    recipe : NystroemRecipe
+    rng : numpy.random.Generator
+    effort : Effort, default=None
+        For a similarity that is called.
+
+    Returns
+    -------
+    NystroemFit
+    """
+    X = similarity.place(X)
+    landmark_rng, sample_rng = rng.spawn(2)
+    if isinstance(similarity, CallableSimilarity):
+        with similarity.columns(X, min(recipe.n_landmarks, X.shape[0]), effort) as columns:
+            landmarks, block, square = landmark_objects(columns, X, recipe.n_landmarks, recipe.landmarks, landmark_rng)
+        evaluation, spectrum = columns.evaluation, signed_spectrum(symmetric_part(square))
+        tol = check_tol(recipe.eigenvalue_tol)
+        if tol is None and columns.pilot.size >= _LEAST_PILOT:
+            left = block[columns.pilot]
+            tol = best_cut(spectrum, left, left, columns.pilot_matrix(), evaluation.itemsize)
+        elif tol is None:
+            tol = cut_by_halves(block, square, sample_rng, evaluation.itemsize, _HELD_OUT)
+        found = _from_block(similarity.learned(columns), landmarks, block, spectrum, tol, recipe, sample_rng, X.dtype)
+        return NystroemFit(found, evaluation.count, block)
+    assert isinstance(similarity, DirectSimilarity)
+    if (
+        isinstance(similarity, PrecomputedSimilarity)
+        and X.shape[0] != X.shape[1]
+        and not isinstance(recipe.landmarks, str)
+    ):
+        return _from_given_block(similarity, X, recipe, sample_rng)
+    return _fit_direct(similarity.settled(X), X, recipe, landmark_rng, sample_rng)
+
+
+def _fit_direct(
+    similarity: DirectSimilarity,
+    X: Any,
+    recipe: NystroemRecipe,
+    landmark_rng: np.random.Generator,
+    sample_rng: np.random.Generator,
+) -> NystroemFit:
+    """A fit where any block can be had."""
+    chosen, count = select_landmarks(similarity, X, recipe.n_landmarks, recipe.landmarks, landmark_rng)
+    square = similarity.square(X, chosen)
+    count += square.shape[0] * (square.shape[0] + 1) // 2
+    spectrum = signed_spectrum(square)
+    tol = check_tol(recipe.eigenvalue_tol)
+    sample = _some_rows(X, _HELD_OUT, sample_rng)
+    if tol is None:
+        exact = similarity.square(X, similarity.landmarks(X, sample))
+        left = similarity.block(X[sample], chosen)
+        count += sample.size * (sample.size + 1) // 2 + left.size
+        tol = best_cut(spectrum, left, left, exact, min(X.dtype.itemsize, exact.dtype.itemsize))
+    root, signature, eigenvalues = signed_root(spectrum, tol)
+    if eigenvalues.size > recipe.n_components:
+        rows = _some_rows(X, _COMPRESSION_ROWS * root.shape[0], sample_rng)
+        features = np.empty((rows.size, root.shape[1]), dtype=X.dtype)
+        fill_features(similarity, X[rows], chosen, root, features)
+        count += rows.size * root.shape[0]
+        root, signature = _compressed(features, root, signature, recipe.n_components)
+    fitted = _fitted(similarity, chosen, root, signature, eigenvalues, tol, recipe, X.dtype)
+    return NystroemFit(fitted, count if similarity.has_vectors else 0)
+
+
+def _from_given_block(
+    similarity: PrecomputedSimilarity, X: Any, recipe: NystroemRecipe, rng: np.random.Generator
+) -> NystroemFit:
+    """A fit on similarities of all training objects to some landmarks, given as numbers of rows or with their own matrix."""
+    given, count = np.asarray(recipe.landmarks), X.shape[1]
+    learned = similarity.learned(X)
+    block = learned.block(X, None)
+    if given.ndim == 1 and given.dtype.kind in "iu":
+        if given.size != count or given.min() < 0 or given.max() >= X.shape[0]:
+            raise ValueError(
+                f"landmarks must say which of the {X.shape[0]} rows belong to the {count} columns of the block, got "
+                f"{given.size} numbers from {given.min()} to {given.max()}"
+            )
+        square = block[given]
+    elif given.shape == (count, count) and given.dtype.kind in "fiub":
+        square = learned.block(given.astype(np.float64), None)
+    else:
+        raise ValueError(
+            f"landmarks of a block with {count} columns must be {count} numbers of rows, or the matrix of shape "
+            f"{(count, count)} of their similarities to each other, got shape {given.shape} and dtype {given.dtype}"
+        )
+    if similarity.symmetrize == "error":
+        check_symmetric(square, "the landmarks' matrix", way_out="use symmetrize='average'")
+    square, tol = symmetric_part(square), check_tol(recipe.eigenvalue_tol)
+    if tol is None:
+        tol = cut_by_halves(block, square, rng, X.dtype.itemsize, _HELD_OUT)
+    numbers, spectrum = np.arange(count), signed_spectrum(square)
+    return NystroemFit(_from_block(learned, numbers, block, spectrum, tol, recipe, rng, X.dtype), 0, block)
+
+
+def _from_block(
+    similarity: Similarity,
+    landmarks: Any,
+    block: np.ndarray,
+    spectrum: SignedSpectrum,
+    tol: float,
+    recipe: NystroemRecipe,
+    rng: np.random.Generator,
+    dtype: np.dtype,
+) -> FittedNystroem:
+    """Features from nothing but the similarities of all objects to the landmarks."""
+    root, signature, eigenvalues = signed_root(spectrum, tol)
+    if eigenvalues.size > recipe.n_components:
+        rows = _some_rows(block, _COMPRESSION_ROWS * root.shape[0], rng)
+        root, signature = _compressed(block[rows] @ root, root, signature, recipe.n_components)
+    return _fitted(similarity, landmarks, root, signature, eigenvalues, tol, recipe, dtype)
+
+
+def _compressed(
+    features: np.ndarray, root: np.ndarray, signature: np.ndarray, width: int
+) -> tuple[np.ndarray, np.ndarray]:
+    with quiet_blas():
+        turn, signature = compress_features(features, signature, width)
+        return root @ turn, signature
+
+
+def _fitted(
+    similarity: Similarity,
+    landmarks: Any,
+    root: np.ndarray,
+    signature: np.ndarray,
+    eigenvalues: np.ndarray,
+    tol: float,
+    recipe: NystroemRecipe,
+    dtype: np.dtype,
+) -> FittedNystroem:
+    padded = np.ones(recipe.n_components)
+    padded[: signature.size] = signature
+    kept = eigenvalues[: recipe.n_components]
+    return FittedNystroem(similarity, landmarks, root.astype(dtype), padded, kept, tol)
+
+
+def _some_rows(X: Any, count: int, rng: np.random.Generator) -> np.ndarray:
+    return np.sort(rng.choice(X.shape[0], size=min(count, X.shape[0]), replace=False))

@@ -1,0 +1,138 @@
+"""Pairs of objects to be evaluated, and how they are cut into pieces of work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from krein.similarities.calls import Piece
+from krein.similarities.objects import Objects
+
+__all__ = ["Cut", "PairJob"]
+
+
+@final
+@dataclass(frozen=True)
+class Cut:
+    """Some of the rows by some of the columns of a job.
+
+    Parameters
+    ----------
+    rows, columns : slice
+    """
+
+    rows: slice
+    columns: slice
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and of columns."""
+        return self.rows.stop - self.rows.start, self.columns.stop - self.columns.start
+
+    @property
+    def size(self) -> int:
+        """Number of pairs."""
+        return int(self.shape[0] * self.shape[1])
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class PairJob:
+    """All pairs of some objects on the left and some on the right, column after column; or, zipped, each with its counterpart.
+
+    Parameters
+    ----------
+    left, right : Objects
+    rows, columns : ndarray of int
+        Which of them.
+    zipped : bool, default=False
+        Whether the first on the left is paired with the first on the right only, and so on: one column.
+    """
+
+    left: Objects
+    right: Objects
+    rows: np.ndarray
+    columns: np.ndarray
+    zipped: bool = False
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Shape of the matrix of values."""
+        return self.rows.size, 1 if self.zipped else self.columns.size
+
+    def cut(self, done: int, pairs: int) -> Cut:
+        """About so many pairs from the first that is not done: part of a column, or some whole columns.
+
+        Parameters
+        ----------
+        done, pairs : int
+
+        Returns
+        -------
+        Cut
+        """
+        height, width = self.shape
+        column, row = divmod(done, height)
+        if row or pairs < height:
+            return Cut(slice(row, min(height, row + pairs)), slice(column, column + 1))
+        return Cut(slice(0, height), slice(column, min(width, column + pairs // height)))
+
+    def cuts(self, pairs: int, done: int = 0) -> Iterator[Cut]:
+        """The job, or what is left of it, in pieces of about so many pairs.
+
+        Parameters
+        ----------
+        pairs : int
+        done : int, default=0
+
+        Yields
+        ------
+        Cut
+        """
+        size = self.shape[0] * self.shape[1]
+        while done < size:
+            piece = self.cut(done, pairs)
+            yield piece
+            done += piece.size
+
+    def piece(self, cut: Cut, *, blocks: bool) -> Piece:
+        """The objects of a cut, as calls want them.
+
+        Parameters
+        ----------
+        cut : Cut
+        blocks : bool
+            Whether the function takes sequences.
+
+        Returns
+        -------
+        Piece
+        """
+        columns = cut.rows if self.zipped else cut.columns
+        here, there = self.left[self.rows[cut.rows]], self.right[self.columns[columns]]
+        if not blocks:
+            return Piece(here.one_by_one(), there.one_by_one(), (len(here), len(there)), self.zipped)
+        if not self.zipped:
+            return Piece(here.data, there.data, (len(here), len(there)))
+        singles = [[one[i : i + 1].data for i in range(len(one))] for one in (here, there)]
+        return Piece(singles[0], singles[1], (1, 1), zipped=True)
+
+    def numbers(self, cut: Cut) -> tuple[np.ndarray, np.ndarray]:
+        """The numbers of the objects of each pair of a cut, in the order of evaluation.
+
+        Parameters
+        ----------
+        cut : Cut
+
+        Returns
+        -------
+        left, right : ndarray of int of shape (cut.size,)
+        """
+        rows = self.rows[cut.rows]
+        if self.zipped:
+            return rows, self.columns[cut.rows]
+        columns = self.columns[cut.columns]
+        return np.tile(rows, columns.size), np.repeat(columns, rows.size)

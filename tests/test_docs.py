@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
-PAGES = sorted(DOCS.glob("guide/*.rst"))
+PAGES = sorted(page for room in ("start", "howto", "guide") for page in DOCS.glob(f"{room}/*.rst"))
 
 pytestmark = pytest.mark.skipif(not PAGES, reason="the user guide is not part of this installation")
 

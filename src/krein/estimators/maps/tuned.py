@@ -66,7 +66,7 @@ class TunedFeatures(DataChosenMap, SignedTransformer):
     kernel_ : Kernel
     features_ : the fitted feature map, of placed rows
     n_components_ : int
-    signature_ : ndarray of shape (n_components_,)
+    signature_ : ndarray of shape (n_components,)
     error_estimate_ : float
         Relative error of the kernel matrix of some training rows.
 

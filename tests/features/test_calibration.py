@@ -7,8 +7,9 @@ import pytest
 
 from helpers import unit_vectors
 from krein.features import FeatureMap, calibrate, head_basis, held_out_gram, relative_error
-from krein.features.calibration import RIDGES, _relative, _with_weights
+from krein.features.calibration import RIDGES, _with_weights
 from krein.features.choice import EQUAL, MARGIN
+from krein.features.held_out import relative_to
 from krein.features.row_pairs import NormalEquations, RowPairs, own_weights
 from krein.kernels import NTK, DeltaGaussian, Gaussian, Sigmoid
 from krein.measures import Head, SignedMeasure
@@ -105,7 +106,7 @@ def test_the_strongest_ridge_of_those_that_are_nearly_best(kernel, rng, monkeypa
         noise = np.random.default_rng(seed)
         monkeypatch.setattr(
             "krein.features.calibration._relative",
-            lambda *args, noise=noise: _relative(*args) * (1 + 1e-12 * noise.standard_normal()),
+            lambda *args, noise=noise: relative_to(*args) * (1 + 1e-12 * noise.standard_normal()),
         )
         assert calibrate(m, fit, check, kernel.gram).ridge == chosen.ridge
 

@@ -83,6 +83,9 @@ class TestRecipe:
             ({"oversampling": "much"}, ValueError),
             ({"oversampling": 1.5}, TypeError),
             ({"dictionary": "thesaurus"}, ValueError),
+            ({"n_components": "many"}, ValueError),
+            ({"error": -1.0}, ValueError),
+            ({"error": "small"}, TypeError),
         ],
     )
     def test_is_checked_when_it_is_made(self, wrong, error):

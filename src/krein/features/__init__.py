@@ -1,11 +1,12 @@
 """Features: frequencies and weights become columns with a signature; calibration and projection; the one hot loop."""
 
-from krein.features.calibration import Calibration, calibrate, held_out_gram, relative_error
+from krein.features.calibration import Calibration, calibrate
 from krein.features.feature_map import FeatureMap
 from krein.features.feature_recipe import FeatureRecipe
 from krein.features.fit import fit_map
 from krein.features.fitted_map import FittedMap
 from krein.features.head import HeadBasis, head_basis
+from krein.features.held_out import held_out_gram, relative_error
 from krein.features.projection import Projection, project
 from krein.features.trig import trig_map
 from krein.features.walsh import hadamard_frequencies, hadamard_trig_map

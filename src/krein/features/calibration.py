@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import final
 
@@ -11,17 +10,15 @@ import numpy as np
 from krein._core.threads import n_threads, share
 from krein.features.choice import first_nearly_best
 from krein.features.feature_map import FeatureMap
+from krein.features.held_out import Gram, held_out_gram, relative_error, relative_to
 from krein.features.row_pairs import NormalEquations, RowPairs, own_weights
 from krein.measures import Head
 
-__all__ = ["Calibration", "GOOD_ENOUGH", "Gram", "RIDGES", "calibrate", "held_out_gram", "relative_error"]
-
-Gram = Callable[..., np.ndarray]
+__all__ = ["Calibration", "GOOD_ENOUGH", "RIDGES", "calibrate"]
 
 GOOD_ENOUGH = 1e-8  # relative error from which on nothing is to be gained
 RIDGES = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-8, 1e-10)  # relative to the diagonal, the strongest first
 _PARTNERS = (128, 1024)  # rows that all others are paired with: as many as weights, within these bounds
-_JUDGES = 128  # rows that all held-out rows are paired with
 _WORTH_THREADS = 200  # weights: smaller systems are solved before a thread has started
 _SOLVE_BYTES = 1 << 28  # of matrices that are factorized at the same time
 
@@ -79,7 +76,7 @@ def calibrate(unbiased: FeatureMap, fit_rows: np.ndarray, check_rows: np.ndarray
     def solve(ridge: float) -> None:
         weights = system.solve(ridge)
         if weights is not None:
-            found[ridge] = weights, _relative(check.estimate(weights), exact)
+            found[ridge] = weights, relative_to(check.estimate(weights), exact)
 
     # One ridge for each thread, as a factorization of this size gains nothing from several; and two copies of the matrix.
     at_once = min(n_threads(), max(1, _SOLVE_BYTES // (2 * system.matrix.nbytes)))
@@ -99,46 +96,3 @@ def _with_weights(unbiased: FeatureMap, weights: np.ndarray) -> FeatureMap:
         return replace(unbiased, head_weights=head, wave_weights=waves)
     basis = unbiased.basis.with_head(Head(tuple(head)))
     return replace(unbiased, basis=basis, head_weights=basis.weights, wave_weights=waves)
-
-
-def held_out_gram(rows: np.ndarray, gram: Gram) -> np.ndarray:
-    """Exact values to judge a map by: all rows with the first of them.
-
-    Equal rows have the same share of these pairs as of all, so they cost a fraction and mean the same.
-
-    Parameters
-    ----------
-    rows : ndarray of shape (m, dim)
-        Placed rows.
-    gram : callable
-
-    Returns
-    -------
-    ndarray of shape (m, at most 128)
-    """
-    return gram(rows, rows[:_JUDGES])
-
-
-def relative_error(feature_map: FeatureMap, rows: np.ndarray, exact: np.ndarray) -> float:
-    """Relative Frobenius error of the map's kernel matrix of some rows, or of its first columns, as many as `exact` has.
-
-    Parameters
-    ----------
-    feature_map : FeatureMap
-    rows : ndarray of shape (m, dim)
-        Placed rows.
-    exact : ndarray of shape (m, some)
-
-    Returns
-    -------
-    float
-    """
-    features = np.empty((rows.shape[0], feature_map.n_outputs), dtype=rows.dtype)
-    feature_map.write(rows, features)
-    others = features[: exact.shape[1]] * feature_map.signature.astype(rows.dtype)
-    return _relative(features @ others.T, exact)
-
-
-def _relative(estimate: np.ndarray, exact: np.ndarray) -> float:
-    size = float(np.linalg.norm(exact))
-    return float(np.linalg.norm(estimate - exact)) / (size if size > 0 else 1.0)

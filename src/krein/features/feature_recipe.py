@@ -14,7 +14,7 @@ from krein.sampling import Orthogonal, Sampler, as_sampler
 
 __all__ = ["DICTIONARIES", "Domain", "FeatureRecipe", "WEIGHTS", "check_kernel"]
 
-WEIGHTS = ("calibrated", "unbiased", "projected")
+WEIGHTS = ("auto", "calibrated", "unbiased", "projected")
 DICTIONARIES = ("auto", "waves", "landmarks")
 
 # Rows whose pairs fit the weights, choose among fits, and estimate the error: a fraction of a second of least squares, and
@@ -24,8 +24,8 @@ PROJECTION_ROWS = 8192  # at most that fit a projection
 PROJECTION_CHECK_ROWS = (
     1024  # that choose among projections, which may be large on rows that are rare: one in some hundred is seen
 )
-_LEAST_PROJECTION_ROWS = 2048
-_ROWS_PER_COLUMN = 8  # kept: four for each of the sections drawn
+LEAST_PROJECTION_ROWS = 2048
+ROWS_PER_COLUMN = 8  # kept: four for each of the sections drawn
 
 
 class Domain(NamedTuple):
@@ -51,35 +51,49 @@ class FeatureRecipe:
     Parameters
     ----------
     kernel : Kernel
-    n_components : int, default=512
-        Output columns.
-    weights : {"calibrated", "unbiased", "projected"}, default="calibrated"
+    n_components : int or "auto", default=512
+        Output columns; ``"auto"``: as few as meet `error`.
+    weights : {"auto", "calibrated", "unbiased", "projected"}, default="auto"
+        ``"auto"`` becomes ``"calibrated"`` where `n_components` is a number.
     sampler : Sampler, default=Orthogonal()
     measure : MeasureRecipe, default=MeasureRecipe()
     radius : float or "auto", default="auto"
     normalize : bool or "auto", default="auto"
     oversampling : int or "auto", default="auto"
     dictionary : {"auto", "waves", "landmarks"}, default="auto"
+    error : float, default=1e-3
+        Relative error of the kernel matrix that ``n_components="auto"`` is to meet.
     """
 
     kernel: Kernel
-    n_components: int = 512
-    weights: str = "calibrated"
+    n_components: int | str = 512
+    weights: str = "auto"
     sampler: Sampler = field(default_factory=Orthogonal)
     measure: MeasureRecipe = field(default_factory=MeasureRecipe)
     radius: float | str = "auto"
     normalize: bool | str = "auto"
     oversampling: int | str = "auto"
     dictionary: str = "auto"
+    error: float = 1e-3
 
     def __post_init__(self) -> None:
         resolved: dict[str, Any] = {
             "kernel": check_kernel(self.kernel),
-            "n_components": positive_integer(self.n_components, "n_components"),
+            "error": positive_real(self.error, "error"),
             "sampler": as_sampler(self.sampler),
             "measure": as_measure_recipe(self.measure),
         }
         one_of(self.weights, "weights", WEIGHTS)
+        if isinstance(self.n_components, str):
+            one_of(self.n_components, "n_components", ("auto",), otherwise=" or a positive integer")
+            if self.weights == "unbiased":
+                raise ValueError(
+                    "weights must be 'auto', 'calibrated' or 'projected' with n_components='auto', which is chosen on rows held "
+                    "out, got 'unbiased'; give a number of columns"
+                )
+        else:
+            resolved["n_components"] = positive_integer(self.n_components, "n_components")
+            resolved["weights"] = "calibrated" if self.weights == "auto" else self.weights
         one_of(self.dictionary, "dictionary", DICTIONARIES)
         if isinstance(self.oversampling, str):
             one_of(self.oversampling, "oversampling", ("auto",), otherwise=" or a positive integer")
@@ -111,16 +125,25 @@ class FeatureRecipe:
 
     @property
     def width(self) -> int:
-        """Output columns."""
+        """Output columns, where they are given."""
+        if isinstance(self.n_components, str):
+            raise ValueError("n_components='auto' has no width before a search has found one")
         return self.n_components
+
+    @property
+    def searches(self) -> bool:
+        """Whether the width is to be found."""
+        return isinstance(self.n_components, str)
 
     @property
     def n_rows(self) -> int:
         """Rows that a fit looks at, if there are so many."""
+        if self.searches:
+            return PROJECTION_ROWS + PROJECTION_CHECK_ROWS + LAST_ROWS
         if self.weights != "projected":
             return FIT_ROWS + CHECK_ROWS + LAST_ROWS
-        wanted = _ROWS_PER_COLUMN * self.width
-        fitting = int(np.clip(wanted, _LEAST_PROJECTION_ROWS, PROJECTION_ROWS))
+        wanted = ROWS_PER_COLUMN * self.width
+        fitting = int(np.clip(wanted, LEAST_PROJECTION_ROWS, PROJECTION_ROWS))
         return fitting + PROJECTION_CHECK_ROWS + LAST_ROWS
 
 

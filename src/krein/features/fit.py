@@ -8,12 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from krein.features.draw import draw_map, predicted_relative_error
-from krein.features.feature_recipe import FeatureRecipe
+from krein.features.draw import Drawn, draw_map, predicted_relative_error
+from krein.features.feature_recipe import PROJECTION_CHECK_ROWS, PROJECTION_ROWS, FeatureRecipe
 from krein.features.fitted_map import FittedMap
-from krein.features.placed_rows import placed_sample
+from krein.features.held_out import held_out_gram, relative_error
+from krein.features.placed_rows import PlacedRows, placed_sample
 from krein.features.refitting import refit
-from krein.features.region import diameter, region_of
+from krein.features.region import Region, diameter, region_of
+from krein.features.sections import compiled_gram
+from krein.features.width_search import search_width
+from krein.features.width_trials import WidthSearch
 
 __all__ = ["fit_map"]
 
@@ -48,7 +52,7 @@ def fit_map(recipe: FeatureRecipe, X: Any, rng: np.random.Generator) -> FittedMa
     True
     """
     domain, radius = recipe.domain, recipe.given_radius
-    sample = placed_sample(X, recipe.n_rows, domain, rng, reach=recipe.weights == "projected")
+    sample = placed_sample(X, recipe.n_rows, domain, rng, reach=recipe.searches or recipe.weights == "projected")
     region = region_of(sample.rows, sphere=domain.sphere, normalize=domain.scales, radius=radius)
     farthest = 0.0 if radius is None else diameter(sample.rows)
     if radius is not None and farthest > radius * (1 + _ROUNDING):
@@ -59,15 +63,15 @@ def fit_map(recipe: FeatureRecipe, X: Any, rng: np.random.Generator) -> FittedMa
             stacklevel=6,  # the caller of an estimator's fit, which `quiet_blas` wraps
         )
     draw_rng, wide_rng = rng.spawn(2)
-    refits = recipe.weights != "unbiased" and sample.holds_out
-    if refits and recipe.weights == "projected" and recipe.dictionary == "landmarks":  # which need no measure
-        drawn, error = refit(recipe, sample, region, None, wide_rng)
-    elif refits:
-        narrow = draw_map(recipe, sample, region, recipe.width, draw_rng)
-        drawn, error = refit(recipe, sample, region, narrow, wide_rng)
-    else:
-        drawn = draw_map(recipe, sample, region, recipe.width, draw_rng)
-        error = predicted_relative_error(recipe, sample, region, drawn, draw_rng)
+    drawn, error, search = _drawn(recipe, sample, region, draw_rng, wide_rng)
+    if search is not None and not search.met:
+        trial = search.trials[search.chosen]
+        warnings.warn(
+            f"error={search.target:.3g} is out of reach for {recipe.kernel!r} on these rows: the best map found has "
+            f"{trial.n_components} columns and an error of {trial.error:.2g}; use a larger error, or give n_components",
+            UserWarning,
+            stacklevel=6,
+        )
     if not math.isfinite(error):
         raise ValueError(
             f"{recipe.kernel!r} or its features are not finite on the rows of X, which are up to {region.radius:.3g} apart; scale "
@@ -76,4 +80,30 @@ def fit_map(recipe: FeatureRecipe, X: Any, rng: np.random.Generator) -> FittedMa
     measure = drawn.measure
     if recipe.sampler.needs_density or recipe.measure.method in ("closed_form", "fourier"):
         measure = measure.tabulated()  # densities hold functions, which no file should
-    return FittedMap(drawn.feature_map, region, measure, error)
+    return FittedMap(drawn.feature_map, region, measure, error, search)
+
+
+def _drawn(
+    recipe: FeatureRecipe,
+    sample: PlacedRows,
+    region: Region,
+    draw_rng: np.random.Generator,
+    wide_rng: np.random.Generator,
+) -> tuple[Drawn, float, WidthSearch | None]:
+    """The map, its error, and what a search for its width tried."""
+    if recipe.searches:
+        if not sample.holds_out:
+            raise ValueError(
+                f"n_components='auto' needs at least 24 rows, some of them to hold out, got {len(sample.rows)}; give a number of "
+                "columns"
+            )
+        gram = compiled_gram(recipe.kernel, sample.rows)
+        drawn, search = search_width(recipe, sample, region, gram, wide_rng)
+        _, _, last_rows = sample.split(PROJECTION_ROWS, PROJECTION_CHECK_ROWS)
+        return drawn, relative_error(drawn.feature_map, last_rows, held_out_gram(last_rows, gram)), search
+    if recipe.weights == "unbiased" or not sample.holds_out:
+        drawn = draw_map(recipe, sample, region, recipe.width, draw_rng)
+        return drawn, predicted_relative_error(recipe, sample, region, drawn, draw_rng), None
+    sections_only = recipe.weights == "projected" and recipe.dictionary == "landmarks"  # which need no measure
+    narrow = None if sections_only else draw_map(recipe, sample, region, recipe.width, draw_rng)
+    return *refit(recipe, sample, region, narrow, compiled_gram(recipe.kernel, sample.rows), wide_rng), None

@@ -15,6 +15,7 @@ from krein.features.feature_map import FeatureMap
 from krein.features.placed_rows import name_of
 from krein.features.plain import plain_map
 from krein.features.region import Region
+from krein.features.width_trials import WidthSearch
 from krein.measures import SignedMeasure
 
 __all__ = ["FittedMap"]
@@ -38,17 +39,22 @@ class FittedMap:
         What the frequencies were drawn from.
     error_estimate : float
         Relative error of the kernel matrix, on rows held out or predicted.
+    search : WidthSearch or None
+        What ``n_components="auto"`` tried.
     """
 
     feature_map: FeatureMap
     region: Region
     measure: SignedMeasure
     error_estimate: float
+    search: WidthSearch | None = None
 
     def __post_init__(self) -> None:
         for name, kind in (("feature_map", FeatureMap), ("region", Region), ("measure", SignedMeasure)):
             if not isinstance(getattr(self, name), kind):
                 raise TypeError(f"{name} must be a {kind.__name__}, got {type(getattr(self, name)).__name__}")
+        if self.search is not None and not isinstance(self.search, WidthSearch):
+            raise TypeError(f"search must be a WidthSearch or None, got {type(self.search).__name__}")
         dims = (self.feature_map.dim, self.region.dim, self.measure.dim)
         if len(set(dims)) > 1:
             raise ValueError(f"map, region and measure must be of the same dimension, got {dims}")

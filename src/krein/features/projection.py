@@ -7,7 +7,7 @@ a decomposition are the best map of any smaller width. The matrix :math:`C^TC` i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import final
 
@@ -15,9 +15,9 @@ import numpy as np
 from scipy import linalg
 
 from krein._core.threads import blas_threads
-from krein.features.calibration import Gram, held_out_gram, relative_error
 from krein.features.choice import first_nearly_best
 from krein.features.feature_map import FeatureMap
+from krein.features.held_out import Gram, held_out_gram, relative_error, upper_error
 
 __all__ = ["Decomposed", "Projection", "decompose", "project"]
 
@@ -61,7 +61,7 @@ class Decomposed:
     checked : ndarray of shape (n_check, rank)
         Features of the rows that chose the truncation.
     exact : ndarray of shape (n_check, at most n_check)
-        Their kernel matrix, see `krein.features.calibration.held_out_gram`.
+        Their kernel matrix, see `krein.features.held_out.held_out_gram`.
     """
 
     wide: FeatureMap
@@ -104,14 +104,31 @@ class Decomposed:
         -------
         list of float
         """
-        left, size = self.exact.copy(), float(np.linalg.norm(self.exact)) or 1.0
+        size = float(np.linalg.norm(self.exact)) or 1.0
+        return [float(np.linalg.norm(left)) / size for left in self._left(widths)]
+
+    def upper_errors(self, widths: Sequence[int]) -> list[float]:
+        """The same with a standard error added, see `krein.features.held_out.upper_error`.
+
+        Parameters
+        ----------
+        widths : sequence of int
+            In rising order.
+
+        Returns
+        -------
+        list of float
+        """
+        return [upper_error(left, self.exact) for left in self._left(widths)]
+
+    def _left(self, widths: Sequence[int]) -> Iterator[np.ndarray]:
+        """What maps of some widths leave of the kernel matrix, one after the other in the same memory."""
+        left, done = self.exact.copy(), 0
         others = self.checked[: left.shape[1]] * self.signs
-        found, done = [], 0
         for width in widths:
             left -= self.checked[:, done:width] @ others[:, done:width].T
-            found.append(float(np.linalg.norm(left)) / size)
             done = max(done, width)
-        return found
+            yield left
 
 
 def project(wide: FeatureMap, n_outputs: int, fit_rows: np.ndarray, check_rows: np.ndarray, gram: Gram) -> Projection:

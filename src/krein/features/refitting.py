@@ -6,24 +6,27 @@ from dataclasses import replace
 
 import numpy as np
 
-from krein.features.calibration import GOOD_ENOUGH, Gram, calibrate, held_out_gram, relative_error
+from krein.features.calibration import GOOD_ENOUGH, calibrate
 from krein.features.choice import first_nearly_best
-from krein.features.dictionary import COMPOSITIONS, Composition, draw_dictionary
+from krein.features.dictionary import draw_dictionary
+from krein.features.dictionary_choice import choose_composition
 from krein.features.draw import Drawn
 from krein.features.feature_recipe import CHECK_ROWS, FIT_ROWS, PROJECTION_CHECK_ROWS, PROJECTION_ROWS, FeatureRecipe
+from krein.features.held_out import Gram, held_out_gram, relative_error
 from krein.features.placed_rows import PlacedRows
 from krein.features.projection import decompose
 from krein.features.region import Region
-from krein.features.sections import compiled_gram
 
 __all__ = ["project_dictionary", "refit"]
 
-_PILOT_WIDTH = 64  # columns kept by the small fits that choose what a dictionary is made of
-_PILOT_ROWS = 2048
-
 
 def refit(
-    recipe: FeatureRecipe, sample: PlacedRows, region: Region, narrow: Drawn | None, rng: np.random.Generator
+    recipe: FeatureRecipe,
+    sample: PlacedRows,
+    region: Region,
+    narrow: Drawn | None,
+    gram: Gram,
+    rng: np.random.Generator,
 ) -> tuple[Drawn, float]:
     """The map with the least error on rows held out, among unbiased, calibrated and projected; and its error on other rows.
 
@@ -37,6 +40,8 @@ def refit(
     region : Region
     narrow : Drawn or None
         With as many columns as the map will have; None where only a projection is wanted.
+    gram : callable
+        ``gram(A, B)`` is the exact kernel matrix of placed rows.
     rng : numpy.random.Generator
         Draws the columns to project.
 
@@ -46,7 +51,7 @@ def refit(
     error : float
         Relative error on rows held out from every choice.
     """
-    gram, candidates = compiled_gram(recipe.kernel, sample.rows), []
+    candidates = []
     if narrow is not None and not narrow.exact:
         fit_rows, check_rows, _ = sample.split(FIT_ROWS, CHECK_ROWS)
         calibrated = calibrate(narrow.feature_map, fit_rows, check_rows, gram)
@@ -90,27 +95,9 @@ def project_dictionary(
     """
     pilot_rng, wide_rng = rng.spawn(2)
     fit_rows, check_rows, _ = sample.split(PROJECTION_ROWS, PROJECTION_CHECK_ROWS)
-    composition = _composition(recipe, sample, region, fit_rows[:_PILOT_ROWS], check_rows, gram, pilot_rng)
-    wide = draw_dictionary(recipe, composition, recipe.width, sample, region, fit_rows, wide_rng)
+    width = recipe.width
+    composition = choose_composition(recipe, width, sample, region, fit_rows, check_rows, gram, pilot_rng)
+    wide = draw_dictionary(recipe, composition, width, sample, region, fit_rows, wide_rng)
     (found,) = decompose([wide.feature_map], fit_rows, check_rows, gram)
-    (error,) = found.errors([recipe.width])
-    return replace(wide, feature_map=found.feature_map(recipe.width)), error
-
-
-def _composition(
-    recipe: FeatureRecipe,
-    sample: PlacedRows,
-    region: Region,
-    fit_rows: np.ndarray,
-    check_rows: np.ndarray,
-    gram: Gram,
-    rng: np.random.Generator,
-) -> Composition:
-    """What the dictionary is made of: what was asked for, or what does best on held-out rows at a small width."""
-    if recipe.dictionary != "auto":
-        return COMPOSITIONS[recipe.dictionary]
-    width = min(recipe.width, _PILOT_WIDTH)
-    kinds = list(COMPOSITIONS.values())
-    wides = [draw_dictionary(recipe, kind, width, sample, region, fit_rows, rng).feature_map for kind in kinds]
-    found = decompose(wides, fit_rows, check_rows, gram)
-    return kinds[first_nearly_best([one.errors([width])[0] for one in found])]
+    (error,) = found.errors([width])
+    return replace(wide, feature_map=found.feature_map(width)), error

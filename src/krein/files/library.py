@@ -8,6 +8,7 @@ from __future__ import annotations
 from krein.features import FeatureMap, FittedMap, HeadBasis
 from krein.features.columns import SectionColumns
 from krein.features.region import Region
+from krein.features.width_trials import WidthSearch, WidthTrial
 from krein.files.registry import register
 from krein.kernels import (
     NTK,
@@ -86,6 +87,8 @@ TAGS: dict[str, type] = {
     "head-basis": HeadBasis,
     "kernel-sections": SectionColumns,
     "feature-map": FeatureMap,
+    "width-trial": WidthTrial,
+    "width-search": WidthSearch,
     "fitted-map": FittedMap,
     "measure-recipe": MeasureRecipe,
     "similarity.kernel": KernelSimilarity,

@@ -476,7 +476,7 @@ class TestBadInput:
 
     @pytest.mark.parametrize(
         ("value", "error"),
-        [(0, ValueError), (-1, ValueError), (1.5, TypeError), (True, TypeError), ("8", TypeError)],
+        [(0, ValueError), (-1, ValueError), (1.5, TypeError), (True, TypeError), ("8", ValueError)],
     )
     def test_n_components(self, value, error):
         with pytest.raises(error, match="n_components must be"):
@@ -515,8 +515,8 @@ class TestBadInput:
         [
             ({"sampler": "sobol"}, "monte_carlo, rejection, .*leverage"),
             ({"sampler": Orthogonal}, "monte_carlo, rejection, .*leverage"),
-            ({"weights": "best"}, "weights must be one of 'calibrated', 'unbiased', 'projected', got 'best'"),
-            ({"weights": None}, "weights must be one of 'calibrated', 'unbiased', 'projected', got None"),
+            ({"weights": "best"}, "weights must be one of 'auto', 'calibrated', 'unbiased', 'projected', got 'best'"),
+            ({"weights": None}, "weights must be one of 'auto', 'calibrated', 'unbiased', 'projected', got None"),
             ({"measure": "magic"}, r"measure must be 'auto' or a krein.MeasureRecipe, got 'magic'"),
             ({"measure": 1e-3}, r"measure must be 'auto' or a krein.MeasureRecipe, got 0.001"),
             ({"radius": -1.0}, "radius must be positive, got -1.0"),
@@ -532,6 +532,8 @@ class TestBadInput:
                 {"oversampling": "x", "weights": "projected"},
                 "oversampling must be 'auto' or a positive integer, got 'x'",
             ),
+            ({"error": 0.0}, "error must be positive, got 0.0"),
+            ({"n_components": "auto", "weights": "unbiased"}, "weights must be 'auto', 'calibrated' or 'projected'"),
             ({"dictionary": "words"}, "dictionary must be one of 'auto', 'waves', 'landmarks', got 'words'"),
             ({"oversampling": 1.5, "weights": "projected"}, "oversampling must be an integer"),
             (

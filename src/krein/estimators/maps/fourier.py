@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from krein.estimators.maps.base import SignedFeatureMap, default_kernel
 from krein.features import FeatureMap, FeatureRecipe, FittedMap, fit_map
 from krein.features.region import Region
+from krein.features.width_trials import WidthSearch
 from krein.kernels import Kernel
 from krein.measures import MeasureRecipe, SignedMeasure
 from krein.measures.recipe import as_measure_recipe
@@ -33,14 +34,17 @@ class SignedFourierFeatures(SignedFeatureMap):
     ----------
     kernel : Kernel, default=None
         From :mod:`krein.kernels`; None is ``DeltaGaussian()``.
-    n_components : int, default=512
+    n_components : int or "auto", default=512
         Number of output columns: the head's, then a cosine and a sine for each frequency, then zeros where an odd column or
-        a kernel that is its own head leaves some over.
-    weights : {"calibrated", "unbiased", "projected"}, default="calibrated"
-        ``"calibrated"``: signed weights fitted by least squares on pairs of training rows, never worse than the unbiased ones on
-        pairs held out. ``"unbiased"``: the weights of the measure, independent of the data. ``"projected"``: the best signed
-        combinations of a dictionary of more columns on a sample of training rows; the most accurate per output column, at a
-        higher price per row.
+        a kernel that is its own head leaves some over. ``"auto"``: as few as meet `error` on training rows held out, and of
+        the kind of weights that costs least; where none do, the most accurate map found, with a warning.
+    error : float, default=1e-3
+        Relative Frobenius error of the kernel matrix that ``n_components="auto"`` is to meet.
+    weights : {"auto", "calibrated", "unbiased", "projected"}, default="auto"
+        ``"auto"``: calibrated, or what ``n_components="auto"`` finds. ``"calibrated"``: signed weights fitted by least squares
+        on pairs of training rows, never worse than the unbiased ones on pairs held out. ``"unbiased"``: the weights of the
+        measure, independent of the data. ``"projected"``: the best signed combinations of a dictionary of more columns on a
+        sample of training rows; the most accurate per output column, at a higher price per row.
     sampler : str or Sampler, default="orthogonal"
         ``"monte_carlo"``, ``"rejection"``, ``"importance"``, ``"orthogonal"``, ``"hadamard"``, ``"quasi_monte_carlo"``,
         ``"leverage"``, or an instance from :mod:`krein.sampling`, such as ``Orthogonal(allocation="neyman")``.
@@ -70,6 +74,10 @@ class SignedFourierFeatures(SignedFeatureMap):
     error_estimate_ : float
         Relative Frobenius error of the kernel matrix: on training rows held out from every choice, or predicted from the
         measure with ``weights="unbiased"``.
+    n_components_ : int
+        Number of output columns.
+    width_search_ : WidthSearch or None
+        What ``n_components="auto"`` tried, chose and cost; ``print`` shows it as a table.
     map_ : FittedMap
         What `fit` learned; the next three are parts of it.
     measure_ : SignedMeasure
@@ -118,9 +126,10 @@ class SignedFourierFeatures(SignedFeatureMap):
     def __init__(
         self,
         kernel: Kernel | None = None,
-        n_components: int = 512,
+        n_components: int | str = 512,
         *,
-        weights: str = "calibrated",
+        error: float = 1e-3,
+        weights: str = "auto",
         sampler: str | Sampler = "orthogonal",
         measure: str | MeasureRecipe = "auto",
         radius: float | str = "auto",
@@ -131,6 +140,7 @@ class SignedFourierFeatures(SignedFeatureMap):
     ) -> None:
         self.kernel = kernel
         self.n_components = n_components
+        self.error = error
         self.weights = weights
         self.sampler = sampler
         self.measure = measure
@@ -144,6 +154,7 @@ class SignedFourierFeatures(SignedFeatureMap):
         recipe = FeatureRecipe(
             default_kernel(self.kernel),
             self.n_components,
+            error=self.error,
             weights=self.weights,
             sampler=as_sampler(self.sampler),
             measure=as_measure_recipe(self.measure),
@@ -174,6 +185,16 @@ class SignedFourierFeatures(SignedFeatureMap):
     def error_estimate_(self) -> float:
         """Relative error of the kernel matrix."""
         return self.map_.error_estimate
+
+    @property
+    def n_components_(self) -> int:
+        """Number of output columns."""
+        return int(self.map_.signature.size)
+
+    @property
+    def width_search_(self) -> WidthSearch | None:
+        """What a search for the width tried."""
+        return self.map_.search
 
     @property
     def rank_(self) -> int:

@@ -1,0 +1,54 @@
+"""What a dictionary is made of, where the recipe leaves it open: small fits of all kinds, judged on held-out rows."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from krein.features.choice import first_nearly_best
+from krein.features.dictionary import COMPOSITIONS, Composition, draw_dictionary
+from krein.features.feature_recipe import LEAST_PROJECTION_ROWS, FeatureRecipe
+from krein.features.held_out import Gram
+from krein.features.placed_rows import PlacedRows
+from krein.features.projection import decompose
+from krein.features.region import Region
+
+__all__ = ["choose_composition"]
+
+_PILOT_WIDTH = 64  # columns kept by the small fits; what is ahead there is ahead, or hardly behind, at larger widths
+
+
+def choose_composition(
+    recipe: FeatureRecipe,
+    width: int,
+    sample: PlacedRows,
+    region: Region,
+    fit_rows: np.ndarray,
+    check_rows: np.ndarray,
+    gram: Gram,
+    rng: np.random.Generator,
+) -> Composition:
+    """What was asked for, or what does best on held-out rows at a small width.
+
+    Parameters
+    ----------
+    recipe : FeatureRecipe
+    width : int
+        Columns to be kept in the end.
+    sample : PlacedRows
+    region : Region
+    fit_rows, check_rows : ndarray of shape (m, dim)
+        Placed; the farthest of the fit rows come last.
+    gram : callable
+        ``gram(A, B)`` is the exact kernel matrix of placed rows.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    Composition
+    """
+    if recipe.dictionary != "auto":
+        return COMPOSITIONS[recipe.dictionary]
+    width, rows, kinds = min(width, _PILOT_WIDTH), fit_rows[-LEAST_PROJECTION_ROWS:], list(COMPOSITIONS.values())
+    wides = [draw_dictionary(recipe, kind, width, sample, region, rows, rng).feature_map for kind in kinds]
+    found = decompose(wides, rows, check_rows, gram)
+    return kinds[first_nearly_best([one.errors([width])[0] for one in found])]

@@ -1,0 +1,111 @@
+"""Errors on rows that were held out: what every choice of a fit is made by."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from krein.features.feature_map import FeatureMap
+
+__all__ = ["Gram", "estimated_gram", "held_out_gram", "relative_error", "relative_to", "upper_error"]
+
+Gram = Callable[..., np.ndarray]
+
+_JUDGES = 128  # rows that all held-out rows are paired with
+
+
+def held_out_gram(rows: np.ndarray, gram: Gram) -> np.ndarray:
+    """Exact values to judge a map by: all rows with the first of them.
+
+    Equal rows have the same share of these pairs as of all, so they cost a fraction and mean the same.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (m, dim)
+        Placed rows.
+    gram : callable
+
+    Returns
+    -------
+    ndarray of shape (m, at most 128)
+    """
+    return gram(rows, rows[:_JUDGES])
+
+
+def relative_error(feature_map: FeatureMap, rows: np.ndarray, exact: np.ndarray) -> float:
+    """Relative Frobenius error of the map's kernel matrix of some rows, or of its first columns, as many as `exact` has.
+
+    Parameters
+    ----------
+    feature_map : FeatureMap
+    rows : ndarray of shape (m, dim)
+        Placed rows.
+    exact : ndarray of shape (m, some)
+
+    Returns
+    -------
+    float
+    """
+    return relative_to(estimated_gram(feature_map, rows, exact.shape[1]), exact)
+
+
+def estimated_gram(feature_map: FeatureMap, rows: np.ndarray, count: int) -> np.ndarray:
+    """The map's kernel matrix of some rows and the first of them.
+
+    Parameters
+    ----------
+    feature_map : FeatureMap
+    rows : ndarray of shape (m, dim)
+        Placed rows.
+    count : int
+
+    Returns
+    -------
+    ndarray of shape (m, count)
+    """
+    features = np.empty((rows.shape[0], feature_map.n_outputs), dtype=rows.dtype)
+    feature_map.write(rows, features)
+    others = features[:count] * feature_map.signature.astype(rows.dtype)
+    return np.asarray(features @ others.T)
+
+
+def upper_error(left: np.ndarray, exact: np.ndarray) -> float:
+    """A relative error with its standard error added: other rows of the same kind will hardly have a larger one.
+
+    The squared error is a mean over rows and over those they are paired with; where it hangs on a few of them, as it does in data
+    with rare rows, it says little about others.
+
+    Parameters
+    ----------
+    left : ndarray of shape (m, p)
+        Kernel matrix less what a map makes of it.
+    exact : ndarray of shape (m, p)
+
+    Returns
+    -------
+    float
+    """
+    squares = left * left
+    total, variance = float(squares.sum()), 0.0
+    for axis, count in enumerate(left.shape):
+        if count > 1:
+            variance += count * float(np.var(squares.sum(axis=1 - axis), ddof=1))
+    size = float(np.linalg.norm(exact)) or 1.0
+    return math.sqrt(total + math.sqrt(variance)) / size
+
+
+def relative_to(estimate: np.ndarray, exact: np.ndarray) -> float:
+    """Relative Frobenius error of a matrix.
+
+    Parameters
+    ----------
+    estimate, exact : ndarray of shape (m, p)
+
+    Returns
+    -------
+    float
+    """
+    size = float(np.linalg.norm(exact))
+    return float(np.linalg.norm(estimate - exact)) / (size if size > 0 else 1.0)

@@ -1,0 +1,89 @@
+"""What a search for a width tried, what it found and what that cost."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import final
+
+from krein._core.checks import integer, one_of, positive_integer, positive_real
+
+__all__ = ["WidthTrial", "WidthSearch"]
+
+
+@final
+@dataclass(frozen=True)
+class WidthTrial:
+    """One fit of a search.
+
+    Parameters
+    ----------
+    weights : {"calibrated", "projected"}
+    n_columns : int
+        Columns that were drawn: those of the map, or of the dictionary before its projection.
+    n_evaluations : int
+        Values of the kernel that the fit computed.
+    n_components : int
+        The smallest width that meets the target, the most accurate one where none does.
+    error : float
+        Relative error at that width on the rows that choose, its standard error added.
+    """
+
+    weights: str
+    n_columns: int
+    n_evaluations: int
+    n_components: int
+    error: float
+
+    def __post_init__(self) -> None:
+        one_of(self.weights, "weights", ("calibrated", "projected"))
+        for name in ("n_columns", "n_components"):
+            positive_integer(getattr(self, name), name)
+        integer(self.n_evaluations, "n_evaluations", least=0)
+        if not (isinstance(self.error, float) and 0.0 <= self.error < math.inf):
+            raise ValueError(f"error must be a finite number, at least 0, got {self.error!r}")
+
+
+@final
+@dataclass(frozen=True)
+class WidthSearch:
+    """A search for the smallest map that meets a target.
+
+    Parameters
+    ----------
+    target : float
+        Relative error of the kernel matrix that was asked for.
+    trials : tuple of WidthTrial
+        In the order they were made, at least one.
+    chosen : int
+        Place of the trial whose map was taken.
+    """
+
+    target: float
+    trials: tuple[WidthTrial, ...]
+    chosen: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "target", positive_real(self.target, "target"))
+        if not self.trials or not all(isinstance(one, WidthTrial) for one in self.trials):
+            raise TypeError(f"trials must be made of WidthTrial, at least one, got {self.trials!r}")
+        integer(self.chosen, "chosen", least=0, most=len(self.trials) - 1)
+
+    @property
+    def met(self) -> bool:
+        """Whether the map that was taken meets the target on the rows that chose it."""
+        return self.trials[self.chosen].error <= self.target
+
+    @property
+    def n_evaluations(self) -> int:
+        """Values of the kernel that the whole search computed."""
+        return sum(one.n_evaluations for one in self.trials)
+
+    def __str__(self) -> str:
+        lines = ["weights     drawn  evaluations  n_components     error"]
+        for place, one in enumerate(self.trials):
+            mark = "  <-" if place == self.chosen else ""
+            lines.append(
+                f"{one.weights:10} {one.n_columns:6} {one.n_evaluations:12} {one.n_components:13} {one.error:9.2e}{mark}"
+            )
+        return "\n".join(lines)

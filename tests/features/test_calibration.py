@@ -105,7 +105,7 @@ def test_the_strongest_ridge_of_those_that_are_nearly_best(kernel, rng, monkeypa
     for seed in range(5):
         noise = np.random.default_rng(seed)
         monkeypatch.setattr(
-            "krein.features.calibration._relative",
+            "krein.features.calibration.relative_to",
             lambda *args, noise=noise: relative_to(*args) * (1 + 1e-12 * noise.standard_normal()),
         )
         assert calibrate(m, fit, check, kernel.gram).ridge == chosen.ridge

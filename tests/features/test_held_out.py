@@ -9,7 +9,7 @@ from krein.features.held_out import upper_error
 
 
 def test_an_error_that_hangs_on_few_rows_has_a_large_standard_error(rng):
-    """For independent entries the standard error is small, and the bound near the error; one bad row makes it as large as itself."""
+    """For independent entries the standard error is small, and the bound near the error; one bad row doubles its square."""
     exact = np.ones((400, 50))
     even = 0.1 * rng.standard_normal((400, 50))
     assert upper_error(even, exact) == pytest.approx(0.1, rel=0.03)

@@ -54,7 +54,7 @@ def test_train_and_predict(tmp_path, ending, target, task, least):
     data = write(FRAME.loc[:299, columns], tmp_path / f"train{ending}")
     new = write(FRAME.loc[300:, columns], tmp_path / f"new{ending}")
     model, out = tmp_path / "model.krein", tmp_path / f"out{ending}"
-    report = train(data, target, "gaussian(0.7)", model, n_components=128, chunk_rows=70)
+    report = train(data, target, model, kernel="gaussian(0.7)", n_components=128, chunk_rows=70)
     assert report.task == task
     assert report.n_rows == 300
     assert report.n_columns == 3
@@ -72,9 +72,26 @@ def test_train_and_predict(tmp_path, ending, target, task, least):
     assert read_header(model)["notes"]["columns"] == ["a", "b", "c"]
 
 
+@pytest.mark.parametrize(("target", "least"), [("colour", 0.88), ("grade", 0.8), ("score", 0.95)])
+def test_with_nothing_set_the_data_choose(tmp_path, target, least):
+    data = write(FRAME.loc[:299, ["a", "b", "c", target]], tmp_path / "train.csv")
+    new = write(FRAME.loc[300:, ["a", "b", "c", target]], tmp_path / "new.csv")
+    report = train(data, target, tmp_path / "m", show_progress=False)
+    assert report.solver == "exact"
+    assert report.n_components is None
+    (best,) = [trial for trial in report.trials if trial.chosen]
+    assert report.kernel == repr(best.kernel)
+    assert report.criterion == pytest.approx(best.error)
+    assert "rows left out" in report.criterion_is
+    assert predict(tmp_path / "m", new, tmp_path / "out.csv", show_progress=False).score > least
+    features = train(data, target, tmp_path / "m", solver="features", n_components=64, show_progress=False)
+    assert (features.solver, features.n_components) == ("features", 64)
+    assert features.trials is not None
+
+
 def test_columns_are_found_by_name_and_the_target_may_be_absent(tmp_path):
     data = write(FRAME[["a", "b", "c", "score"]], tmp_path / "train.csv")
-    train(data, "score", "gaussian", tmp_path / "m", n_components=64, show_progress=False)
+    train(data, "score", tmp_path / "m", kernel="gaussian", n_components=64, show_progress=False)
     one = write(FRAME[["c", "colour", "b", "a"]], tmp_path / "one.csv")
     other = write(FRAME[["a", "b", "c"]], tmp_path / "other.parquet")
     assert predict(tmp_path / "m", one, tmp_path / "1.csv", show_progress=False).score is None
@@ -85,7 +102,7 @@ def test_columns_are_found_by_name_and_the_target_may_be_absent(tmp_path):
 def test_a_large_mean_does_not_take_the_digits_of_the_score(tmp_path):
     far = FRAME[["a", "b", "c"]].assign(score=SCORE + 1e9)
     data = write(far, tmp_path / "far.parquet")
-    train(data, "score", "gaussian", tmp_path / "m", n_components=64, show_progress=False)
+    train(data, "score", tmp_path / "m", kernel="gaussian", n_components=64, show_progress=False)
     found = predict(tmp_path / "m", data, tmp_path / "p.npz", chunk_rows=90, show_progress=False).score
     assert found == pytest.approx(load_model(tmp_path / "m").score(X, SCORE + 1e9), abs=1e-6)
 
@@ -93,7 +110,14 @@ def test_a_large_mean_does_not_take_the_digits_of_the_score(tmp_path):
 def test_train_is_fit_on_the_rows_in_memory(tmp_path):
     data = write(FRAME[["a", "b", "c", "score"]], tmp_path / "train.parquet")
     train(
-        data, "score", "gaussian", tmp_path / "m", n_components=64, scaling="none", chunk_rows=90, show_progress=False
+        data,
+        "score",
+        tmp_path / "m",
+        kernel="gaussian",
+        n_components=64,
+        scaling="none",
+        chunk_rows=90,
+        show_progress=False,
     )
     model = load_model(tmp_path / "m")
     again = type(model)(**model.get_params(deep=False)).fit(X, SCORE)
@@ -103,14 +127,14 @@ def test_train_is_fit_on_the_rows_in_memory(tmp_path):
 @pytest.mark.parametrize(("target", "words"), [("grade", "share of wrong classes"), ("score", "mean squared error")])
 def test_the_report_says_what_chose_the_strength(tmp_path, target, words):
     data = write(FRAME[["a", "b", "c", target]], tmp_path / "train.csv")
-    report = train(data, target, "gaussian(0.7)", tmp_path / "m", n_components=64, show_progress=False)
+    report = train(data, target, tmp_path / "m", kernel="gaussian(0.7)", n_components=64, show_progress=False)
     assert words in report.criterion_is
     model = load_model(tmp_path / "m")
     assert report.criterion == model.scores_[list(model.lams_).index(model.lam_)]
     if target == "grade":
         # an error of 0.0 to 0.2 (16 seeds gave 0.03 to 0.14 on new rows), where squared errors of three classes are of order 0.5
         assert 0.0 <= report.criterion < 0.2
-    given = train(data, target, "gaussian(0.7)", tmp_path / "m", n_components=64, lam=1e-3, show_progress=False)
+    given = train(data, target, tmp_path / "m", kernel="gaussian(0.7)", n_components=64, lam=1e-3, show_progress=False)
     assert given.criterion is given.criterion_is is None
     assert given.lam == 1e-3
 
@@ -118,7 +142,7 @@ def test_the_report_says_what_chose_the_strength(tmp_path, target, words):
 def test_notes_are_not_believed(tmp_path):
     """The notes of a model file are as good as whoever wrote it."""
     data = write(FRAME[["a", "b", "c", "score"]], tmp_path / "train.csv")
-    train(data, "score", "gaussian", tmp_path / "m", n_components=32, lam=0.1, show_progress=False)
+    train(data, "score", tmp_path / "m", kernel="gaussian", n_components=32, lam=0.1, show_progress=False)
     model, notes = read_model(tmp_path / "m")
     for change, message in (
         ({"columns": ["a", "b"]}, "not those of the model"),
@@ -146,31 +170,33 @@ class TestFailures:
         frame = FRAME[["a", "b", "c", "score"]].astype({"b": object})
         frame.loc[250, "b"] = "n.a."
         with pytest.raises(TableError, match=r"row 251, column 'b' is 'n\.a\.'"):
-            train(write(frame, tmp_path / "d.csv"), "score", "ntk", previous, chunk_rows=100, show_progress=False)
+            train(
+                write(frame, tmp_path / "d.csv"), "score", previous, kernel="ntk", chunk_rows=100, show_progress=False
+            )
 
     def test_parquet_cut_short(self, tmp_path, previous):
         data = write(FRAME, tmp_path / "d.parquet")
         data.write_bytes(data.read_bytes()[:-500])
         with pytest.raises(TableError, match="cut short"):
-            train(data, "score", "ntk", previous, show_progress=False)
+            train(data, "score", previous, kernel="ntk", show_progress=False)
 
     def test_other_mistakes(self, tmp_path, previous):
         data = write(FRAME[["a", "b", "score"]], tmp_path / "d.csv")
         with pytest.raises(TableError, match="no column 'price'"):
-            train(data, "price", "ntk", previous, show_progress=False)
+            train(data, "price", previous, kernel="ntk", show_progress=False)
         with pytest.raises(ValueError, match="unknown kernel 'gauss'"):
-            train(data, "score", "gauss", previous, show_progress=False)
+            train(data, "score", previous, kernel="gauss", show_progress=False)
         with pytest.raises(ValueError, match="task must be"):
-            train(data, "score", "ntk", previous, task="guess", show_progress=False)
+            train(data, "score", previous, kernel="ntk", task="guess", show_progress=False)
         one = write(FRAME[["a", "b"]].assign(y="same"), tmp_path / "one.csv")
         with pytest.raises(ValueError, match="at least 2 classes"):
-            train(one, "y", "gaussian", previous, n_components=32, show_progress=False)
+            train(one, "y", previous, kernel="gaussian", n_components=32, show_progress=False)
 
     def test_unwritable_paths_are_found_before_the_work(self, tmp_path, monkeypatch):
         with pytest.raises(ModelFileError, match="cannot write"):
-            train(tmp_path / "absent.csv", "y", "ntk", tmp_path / "no" / "model", show_progress=False)
+            train(tmp_path / "absent.csv", "y", tmp_path / "no" / "model", kernel="ntk", show_progress=False)
         with pytest.raises(ModelFileError, match="it is a folder"):
-            train(tmp_path / "absent.csv", "y", "ntk", tmp_path, show_progress=False)
+            train(tmp_path / "absent.csv", "y", tmp_path, kernel="ntk", show_progress=False)
         with pytest.raises(TableError, match=r"\.csv, \.npz or \.parquet"):
             predict(tmp_path / "m", tmp_path / "d.csv", tmp_path / "out.txt", show_progress=False)
 

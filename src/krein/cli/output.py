@@ -1,16 +1,15 @@
-"""What commands show: the console, errors and warnings, JSON, a card of numbers, a progress bar."""
+"""What commands show: the console, errors and warnings, JSON, a card of numbers."""
 
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["console", "drop_output", "fail", "show_warning", "message_of", "print_json", "report_card", "progress_bar"]
+__all__ = ["console", "drop_output", "fail", "show_warning", "message_of", "print_json", "report_card"]
 
 
 def console(*, stderr: bool = False) -> "Console":
@@ -122,40 +121,3 @@ def report_card(report: dict[str, Any]) -> Any:
             )
             card.add_row(name.replace("_", " "), escape(text))
     return card
-
-
-@contextmanager
-def progress_bar(label: str, *, passes: int, show: bool) -> Iterator[Callable[[float], None]]:
-    """A bar over several passes of a file.
-
-    Parameters
-    ----------
-    label : str
-    passes : int
-    show : bool
-        Whether to draw it.
-
-    Yields
-    ------
-    callable
-        Called with the share of one pass that is done, it moves the bar.
-    """
-    if not show:
-        yield lambda share: None
-        return
-    try:
-        from rich.progress import Progress
-    except ImportError as error:
-        raise ImportError("the command line needs rich; install it with: pip install 'krein[cli]'") from error
-    with Progress(transient=True) as bar:
-        bar_id = bar.add_task(label, total=passes)
-        done, last = 0, 0.0
-
-        def step(share: float) -> None:
-            nonlocal done, last
-            if share < last:  # the file is being read again
-                done += 1
-            last = share
-            bar.update(bar_id, completed=min(passes, done + share))
-
-        yield step

@@ -12,7 +12,8 @@ import numpy as np
 from krein._core.errors import ModelFileError
 from krein.cli.command import command
 from krein.cli.files import check_out, write_column, writer_for
-from krein.cli.output import console, progress_bar, report_card
+from krein.cli.output import console, report_card
+from krein.cli.progress import reading_progress
 from krein.files.tables import TableChunks, open_table
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ def predict(
     known = target in table.columns
     kind: Literal["label", "number"] = "label" if task == "classification" else "number"
     found, right, n_rows = [], _Score(task), 0
-    with progress_bar("predicting", passes=1, show=show_progress) as step:
+    with reading_progress("predicting", passes=1, show=show_progress) as step:
         chunks = TableChunks(table, columns, target if known else None, kind=kind, chunk_rows=chunk_rows, progress=step)
         for X, *rest in chunks:
             found.append(learner.predict(X))

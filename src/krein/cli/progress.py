@@ -1,13 +1,14 @@
-"""Progress of work that is counted: a bar with the time left on a terminal, some lines elsewhere."""
+"""Bars of progress on a terminal: of work that is counted, of passes over a file, of what is tried."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol
 
 from krein.cli.output import console
+from krein.learning.tuning import OnTrial
 
-__all__ = ["ShowCount", "counted_progress"]
+__all__ = ["ShowCount", "counted_progress", "reading_progress", "training_progress"]
 
 _LINES = 10  # of progress, where there is no terminal for a bar
 
@@ -86,3 +87,77 @@ def _lines(screen: Any, what: str) -> ShowCount:
         screen.print(text, markup=False, soft_wrap=True)
 
     return show
+
+
+@contextmanager
+def reading_progress(label: str, *, passes: int, show: bool) -> Iterator[Callable[[float], None]]:
+    """A bar over several passes of a file.
+
+    Parameters
+    ----------
+    label : str
+    passes : int
+    show : bool
+        Whether to draw it.
+
+    Yields
+    ------
+    callable
+        Called with the share of one pass that is done, it moves the bar.
+    """
+    if not show:
+        yield lambda share: None
+        return
+    with _plain_bars() as bars:
+        yield _pass_counter(bars, bars.add_task(label, total=passes), passes)
+
+
+@contextmanager
+def training_progress(*, passes: int, show: bool) -> Iterator[tuple[Callable[[float], None], OnTrial]]:
+    """A bar over the passes of a file, and one over the kernels that are tried as soon as there is one.
+
+    Parameters
+    ----------
+    passes : int
+    show : bool
+        Whether to draw them.
+
+    Yields
+    ------
+    on_share : callable
+        Called with the share of one pass that is done.
+    on_trial : callable
+        As :func:`krein.learning.tuning.watched_trials` wants it.
+    """
+    if not show:
+        yield (lambda share: None), (lambda done, total, family: None)
+        return
+    with _plain_bars() as bars:
+        reading = bars.add_task("reading", total=passes)
+        trying = bars.add_task("trying kernels", total=None, visible=False)
+
+        def on_trial(done: int, total: int, family: str) -> None:
+            bars.update(trying, completed=done, total=total, description=f"tried {family}", visible=True)
+
+        yield _pass_counter(bars, reading, passes), on_trial
+
+
+def _plain_bars() -> Any:
+    try:
+        from rich.progress import Progress
+    except ImportError as error:
+        raise ImportError("the command line needs rich; install it with: pip install 'krein[cli]'") from error
+    return Progress(transient=True)
+
+
+def _pass_counter(bars: Any, task: Any, passes: int) -> Callable[[float], None]:
+    done, last = 0, 0.0
+
+    def step(share: float) -> None:
+        nonlocal done, last
+        if share < last:  # the file is being read again
+            done += 1
+        last = share
+        bars.update(task, completed=min(passes, done + share))
+
+    return step

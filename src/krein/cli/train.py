@@ -3,7 +3,7 @@
 # No `from __future__ import annotations`: typer reads the options from annotations made inside functions.
 import os
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,21 +13,26 @@ from krein._core.checks import one_of
 from krein._core.errors import ModelFileError
 from krein.cli.command import command
 from krein.cli.files import check_out
-from krein.cli.output import console, progress_bar, report_card
+from krein.cli.output import console, report_card
+from krein.cli.progress import training_progress
 from krein.cli.targets import task_of
 from krein.files.tables import TableChunks, open_table
+from krein.learning.tuning import Trials, watched_trials
 
 if TYPE_CHECKING:
     import typer
 
 __all__ = ["TrainReport", "add_train", "train"]
 
-_SCALINGS = ("minmax", "standard", "none")
+_SCALINGS = ("auto", "standard", "minmax", "none")
+_GIVEN_WIDTH, _GIVEN_SCALING = 512, "minmax"  # where a kernel is given and nothing else
 # What KreinRidge and KreinRidgeClassifier choose λ by when nothing else is asked of them.
 _CRITERIA = {
     "classification": "leave-one-out share of wrong classes, plus a hundredth of the relative squared error",
     "regression": "leave-one-out mean squared error",
 }
+_EXACT_CRITERION = "squared error of rows left out, in units of that of a constant"
+_SHOWN = 10  # trials in the table
 
 
 def add_train(app: "typer.Typer") -> None:
@@ -43,39 +48,49 @@ def add_train(app: "typer.Typer") -> None:
     def run(
         data: Annotated[Path, typer.Argument(help="Table: .csv, .npz or .parquet; it need not fit in memory.")],
         target: Annotated[str, typer.Option(help="Column to predict; all others must hold numbers.")],
-        kernel: Annotated[str, typer.Option("--kernel", "-k", help="Such as ntk or 'delta-gaussian(1, 10)'.")],
         out: Annotated[Path, typer.Option("--out", "-o", help="Model file to write.")],
+        kernel: Annotated[
+            str,
+            typer.Option("--kernel", "-k", help="Such as ntk or 'delta-gaussian(1, 10)'; auto: chosen from the data."),
+        ] = "auto",
         task: Annotated[str, typer.Option(help="auto, classification or regression.")] = "auto",
-        n_components: Annotated[int, typer.Option("--n-components", "-n", help="Columns of the features.")] = 512,
+        solver: Annotated[str, typer.Option(help="auto, exact or features.")] = "auto",
+        n_components: Annotated[
+            str, typer.Option("--n-components", "-n", help="Columns of features, or auto.")
+        ] = "auto",
         regularizer: Annotated[str, typer.Option(help="hilbert, two or krein.")] = "hilbert",
         lam: Annotated[str, typer.Option(help="Strength of the regularizer, or auto.")] = "auto",
-        scaling: Annotated[str, typer.Option(help="minmax, standard or none.")] = "minmax",
+        scaling: Annotated[str, typer.Option(help="auto, standard, minmax or none.")] = "auto",
         chunk_rows: Annotated[int, typer.Option(help="Rows read at once.")] = 50_000,
         seed: Annotated[int, typer.Option(help="Of the draw.")] = 0,
     ) -> None:
-        """Train a ridge model on a table and save it."""
+        """Train a ridge model on a table and save it. With nothing set, kernel, scale and λ are chosen from the data."""
         report = train(
             data,
             target,
-            kernel,
             out,
+            kernel=kernel,
             task=task,
-            n_components=n_components,
+            solver=solver,
+            n_components=_number_or_auto(n_components, "n_components", int),
             regularizer=regularizer,
-            lam=_number_or_auto(lam, "lam"),
+            lam=_number_or_auto(lam, "lam", float),
             scaling=scaling,
             chunk_rows=chunk_rows,
             seed=seed,
             show_progress=sys.stdout.isatty(),
         )
-        console().print(report_card({**asdict(report), "written_to": str(out)}))
+        if report.trials is not None:
+            console().print(_trials_table(report.trials))
+        console().print(report_card({**report.card(), "written_to": str(out)}))
 
 
-def _number_or_auto(text: str, name: str) -> float | str:
+def _number_or_auto(text: str, name: str, kind: type) -> Any:
     try:
-        return text if text == "auto" else float(text)
+        return text if text == "auto" else kind(text)
     except ValueError:
-        raise ValueError(f"{name} must be a number or auto, got {text!r}") from None
+        word = "a whole number" if kind is int else "a number"
+        raise ValueError(f"{name} must be {word} or auto, got {text!r}") from None
 
 
 @dataclass(frozen=True)
@@ -87,7 +102,13 @@ class TrainReport:
     model : str
         Name of the class.
     task : {"classification", "regression"}
-    n_rows, n_columns, n_components : int
+    solver : str
+        The way that was taken.
+    kernel : str
+        Given or chosen, on scaled columns.
+    n_rows, n_columns : int
+    n_components : int or None
+        Columns of the features; None where the problem was solved without features.
     lam : float or pair of float
         λ, given or chosen.
     criterion : float or None
@@ -96,30 +117,45 @@ class TrainReport:
         What the criterion is, in words.
     n_classes : int or None
         None for regression.
+    trials : Trials or None
+        What was tried, if the kernel was chosen.
     """
 
     model: str
     task: str
+    solver: str
+    kernel: str
     n_rows: int
     n_columns: int
-    n_components: int
+    n_components: int | None
     lam: float | tuple[float, float]
     criterion: float | None
     criterion_is: str | None
     n_classes: int | None
+    trials: Trials | None = None
+
+    def card(self) -> dict[str, Any]:
+        """All but the trials, by name.
+
+        Returns
+        -------
+        dict of str to object
+        """
+        return {one.name: getattr(self, one.name) for one in fields(self) if one.name != "trials"}
 
 
 def train(
     data: str | os.PathLike[str],
     target: str,
-    kernel: str,
     out: str | os.PathLike[str],
     *,
+    kernel: str = "auto",
     task: str = "auto",
-    n_components: int = 512,
+    solver: str = "auto",
+    n_components: int | str = "auto",
     regularizer: str = "hilbert",
     lam: float | str = "auto",
-    scaling: str = "minmax",
+    scaling: str = "auto",
     chunk_rows: int = 50_000,
     seed: int = 0,
     show_progress: bool = True,
@@ -132,26 +168,28 @@ def train(
         CSV, NPZ or Parquet.
     target : str
         Name of the column to predict; all other columns must hold numbers.
-    kernel : str
-        As on the command line: ``ntk``, ``delta-gaussian(1, 10)``.
     out : path
         The model file. A file that is there already is replaced only by a finished model.
+    kernel : str, default="auto"
+        As on the command line: ``ntk``, ``delta-gaussian(1, 10)``. ``"auto"``: chosen from the data.
     task : {"auto", "classification", "regression"}, default="auto"
         ``"auto"``: text and at most 100 distinct whole numbers in the first rows are classes.
-    n_components : int, default=512
-        Columns of the features.
+    solver : str, default="auto"
+        As in `krein.KreinRidge`.
+    n_components : int or "auto", default="auto"
+        Columns of the features. ``"auto"``: by the number of rows, or 512 where a kernel is given.
     regularizer : {"hilbert", "two", "krein"}, default="hilbert"
         As in `krein.KreinRidge`.
     lam : "auto" or float, default="auto"
         As in `krein.KreinRidge`.
-    scaling : {"minmax", "standard", "none"}, default="minmax"
-        How columns are brought to one scale.
+    scaling : {"auto", "standard", "minmax", "none"}, default="auto"
+        How columns are brought to one scale. ``"auto"``: ``"standard"``, or ``"minmax"`` where a kernel is given.
     chunk_rows : int, default=50000
         Rows read at once.
     seed : int, default=0
         Of the draw.
     show_progress : bool, default=True
-        Draw a progress bar on the terminal.
+        Draw progress bars on the terminal.
 
     Returns
     -------
@@ -163,38 +201,53 @@ def train(
         With a message for the person at the terminal.
     """
     from krein.estimators.learners.ridge import KreinRidge, KreinRidgeClassifier
-    from krein.estimators.maps.fourier import SignedFourierFeatures
-    from krein.estimators.maps.tuned import TunedFeatures
     from krein.files.models import save_model
-    from krein.kernels import parse_kernel
 
-    one_of(scaling, "scaling", _SCALINGS)
     check_out(out, ModelFileError)
+    features = _features(kernel, n_components, one_of(scaling, "scaling", _SCALINGS), seed)
     table = open_table(data)
     table.check_columns([target])
     columns = [name for name in table.columns if name != target]
     kind, found = task_of(TableChunks(table, columns, target, kind="label", chunk_rows=chunk_rows), task)
-    features: Any = SignedFourierFeatures(kernel=parse_kernel(kernel), n_components=n_components, random_state=seed)
-    if scaling != "none":
-        features = TunedFeatures(None, scaling=scaling, features=features)
     learner = KreinRidgeClassifier if found == "classification" else KreinRidge
-    model: Any = learner(features, regularizer=regularizer, lam=lam, random_state=seed)
-    with progress_bar("reading", passes=2, show=show_progress) as step:
-        chunks = TableChunks(table, columns, target, kind=kind, chunk_rows=chunk_rows, progress=step)
+    model: Any = learner(features, solver=solver, regularizer=regularizer, lam=lam, random_state=seed)
+    with training_progress(passes=2, show=show_progress) as (on_share, on_trial), watched_trials(on_trial):
+        chunks = TableChunks(table, columns, target, kind=kind, chunk_rows=chunk_rows, progress=on_share)
         model.fit_chunks(chunks)
     notes = {"columns": columns, "target": target, "task": found, "data": Path(data).name}
     save_model(model, out, notes=notes)
+    chosen, given = model.choice_, lam != "auto"
     return TrainReport(
         model=type(model).__name__,
         task=found,
+        solver=model.solver_,
+        kernel=kernel if kernel != "auto" or chosen is None else repr(chosen.kernel),
         n_rows=model.n_rows_,
         n_columns=len(columns),
-        n_components=int(model.features_.signature_.shape[0]),
+        n_components=None if model.features_ is None else int(model.features_.signature_.shape[0]),
         lam=model.lam_,
-        criterion=None if model.scores_ is None else _score_chosen(model),
-        criterion_is=None if model.scores_ is None else _CRITERIA[found],
+        criterion=None if given else _score_chosen(model),
+        criterion_is=None if given else _CRITERIA[found] if model.model_ is None else _EXACT_CRITERION,
         n_classes=int(model.classes_.size) if found == "classification" else None,
+        trials=None if chosen is None or not len(chosen.trials) else chosen.trials,
     )
+
+
+def _features(kernel: str, n_components: int | str, scaling: str, seed: int) -> Any:
+    """The map that the options ask for; None where everything is chosen from the data."""
+    from krein.estimators.maps.fourier import SignedFourierFeatures
+    from krein.estimators.maps.tuned import TunedFeatures
+    from krein.kernels import parse_kernel
+
+    if kernel == "auto":
+        if n_components == "auto" and scaling == "auto":
+            return None
+        scaling = "standard" if scaling == "auto" else scaling
+        return TunedFeatures(n_components=n_components, scaling=scaling, random_state=seed)
+    width: Any = _GIVEN_WIDTH if n_components == "auto" else n_components
+    features = SignedFourierFeatures(kernel=parse_kernel(kernel), n_components=width, random_state=seed)
+    scaling = _GIVEN_SCALING if scaling == "auto" else scaling
+    return features if scaling == "none" else TunedFeatures(None, scaling=scaling, features=features)
 
 
 def _score_chosen(model: Any) -> float:
@@ -202,3 +255,25 @@ def _score_chosen(model: Any) -> float:
     candidates = np.asarray(model.lams_).reshape(len(model.scores_), -1)
     chosen = (candidates == np.ravel(model.lam_)).all(axis=1)
     return float(model.scores_[np.flatnonzero(chosen)[0]])
+
+
+def _trials_table(trials: Trials) -> Any:
+    """The best of what was tried, on the most rows."""
+    from rich import box
+    from rich.markup import escape
+    from rich.table import Table
+
+    left = len(trials) - _SHOWN
+    table = Table(
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+        title="What was tried; errors in units of that of a constant",
+        title_justify="left",
+        caption=f"and {left} more" if left > 0 else None,
+        caption_justify="left",
+    )
+    for title in trials.titles:
+        table.add_column(title)
+    for trial in trials.trials[:_SHOWN]:
+        table.add_row(*map(escape, trial.cells()), style="green" if trial.chosen else "")
+    return table

@@ -6,6 +6,7 @@ from krein.learning.tuning.merged_rows import MergedRows, merge_rows
 from krein.learning.tuning.placement import Placement, scaled_columns
 from krein.learning.tuning.portfolio import PORTFOLIO, Candidate, candidates
 from krein.learning.tuning.trials import Trial, Trials
+from krein.learning.tuning.watching import OnTrial, watched_trials
 
 __all__ = [
     "Placement",
@@ -20,6 +21,8 @@ __all__ = [
     "judge_near",
     "Trial",
     "Trials",
+    "OnTrial",
+    "watched_trials",
     "Choice",
     "choose",
 ]

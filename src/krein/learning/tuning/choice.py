@@ -17,6 +17,7 @@ from krein.learning.tuning.merged_rows import MergedRows
 from krein.learning.tuning.placement import Placement, scaled_columns
 from krein.learning.tuning.portfolio import PORTFOLIO, Candidate, candidates
 from krein.learning.tuning.trials import NOTHING_TRIED, Trial, Trials
+from krein.learning.tuning.watching import tell_watcher
 
 __all__ = ["FEATURE_CHOICE_ROWS", "Choice", "choose", "fixed_choice", "unsupervised_choice"]
 
@@ -108,12 +109,15 @@ def choose(
         (place, candidate, None) for place, candidate in enumerate(tried)
     ]
     best: _Judged | None = None
-    for size, keep in _rounds(min(len(rows), most_rows)):
+    rounds = _rounds(min(len(rows), most_rows))
+    total = len(tried) + sum(min(len(tried), keep) for _, keep in rounds[:-1])
+    for size, keep in rounds:
         some = rows.head(size)
         judged = []
         for place, candidate, before in left:
             found = _judge(candidate, some, before, lams, regularizer, intercept)
             judged.append(_Judged(place, candidate, found))
+            tell_watcher(len(trials) + len(judged), total, candidate.family)
         order = _ranking(judged)
         trials[:0] = [_trial(judged[i]) for i in order]
         best = judged[order[0]]

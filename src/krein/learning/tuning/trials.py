@@ -67,6 +67,11 @@ class Trials:
 
     trials: tuple[Trial, ...]
 
+    @property
+    def titles(self) -> tuple[str, ...]:
+        """Of the cells of a trial."""
+        return _TITLES
+
     def __len__(self) -> int:
         return len(self.trials)
 

@@ -1,0 +1,45 @@
+"""Who is told of each candidate that was tried: a command's progress bar, say, which the learner in between need not know of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+__all__ = ["OnTrial", "tell_watcher", "watched_trials"]
+
+OnTrial = Callable[[int, int, str], None]
+_watcher: ContextVar[OnTrial | None] = ContextVar("krein_trials", default=None)
+
+
+@contextmanager
+def watched_trials(on_trial: OnTrial) -> Iterator[None]:
+    """Have a function called after each candidate that a choice inside the block tries.
+
+    Parameters
+    ----------
+    on_trial : callable
+        Given how many are tried, of how many, and the family of the last one. What it raises ends the choice.
+
+    Yields
+    ------
+    None
+    """
+    token = _watcher.set(on_trial)
+    try:
+        yield
+    finally:
+        _watcher.reset(token)
+
+
+def tell_watcher(done: int, total: int, family: str) -> None:
+    """Tell whoever watches that one more is tried.
+
+    Parameters
+    ----------
+    done, total : int
+    family : str
+    """
+    watcher = _watcher.get()
+    if watcher is not None:
+        watcher(done, total, family)

@@ -1,12 +1,13 @@
 """The choice of a kernel from the data."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 from krein.kernels import Cauchy, DeltaGaussian, Gaussian, Laplacian, ThinPlate
-from krein.learning.tuning import choice as rounds
-from krein.learning.tuning import choose, merge_rows
+from krein.learning.tuning import choose, judge_at, merge_rows, rounds
 
 
 def wave(frequency, n=200, d=1, noise=0.05, seed=0):
@@ -44,15 +45,37 @@ def test_the_order_of_rows_does_not_matter_and_weights_are_copies(monkeypatch):
 
 def test_more_rows_are_asked_of_fewer_candidates(monkeypatch):
     monkeypatch.setattr(rounds, "_FIRST_ROWS", 30)
-    monkeypatch.setattr(rounds, "_EIGEN_ROWS", 60)
+    monkeypatch.setattr(rounds, "_SECOND_ROWS", 60)
     X, Y = wave(5.0, n=250, d=2)
     found = choose(merge_rows(X, Y), most_rows=200)
-    sizes = [trial.n_rows for trial in found.trials]
-    assert sizes == sorted(sizes, reverse=True)
-    assert set(sizes) == {30, 60, 120, 200}
+    counts = Counter(trial.n_rows for trial in found.trials)
+    assert list(counts) == [200, 60, 30]  # the largest first
+    assert counts[30] > counts[60] > counts[200] == 2
     assert [trial.chosen for trial in found.trials].count(True) == 1
     assert found.trials[0].chosen
     assert found.lam == found.trials[0].lam
+    assert {trial.n_rows for trial in choose(merge_rows(X, Y), most_rows=70).trials} == {30, 70}
+
+
+def test_the_last_word_has_the_largest_sample(monkeypatch):
+    monkeypatch.setattr(rounds, "_FIRST_ROWS", 30)
+    monkeypatch.setattr(rounds, "_SECOND_ROWS", 60)
+    rows = merge_rows(*wave(30.0, n=250))
+    found = choose(rows, kernels=[Gaussian(), Laplacian()])
+    placed = found.placement(rows.X)
+    again = judge_at(found.kernel(placed), rows, np.array([found.lam]))
+    assert found.trials[0].error == pytest.approx(float(again.errors[0]), rel=1e-9)
+
+
+def test_indefinite_kernels_go_no_further_than_their_spectra(monkeypatch):
+    monkeypatch.setattr(rounds, "_FIRST_ROWS", 30)
+    monkeypatch.setattr(rounds, "_SECOND_ROWS", 60)
+    rows = merge_rows(*wave(5.0, n=120))
+    mixed = choose(rows, kernels=[ThinPlate(), Gaussian()])
+    assert not mixed.indefinite
+    alone = choose(rows, kernels=[ThinPlate()])
+    assert alone.indefinite
+    assert {trial.criterion for trial in alone.trials if trial.n_rows > 60} == {"folds"}
 
 
 def test_sparse_rows_and_single_precision_choose_the_same():
@@ -67,6 +90,8 @@ def test_sparse_rows_and_single_precision_choose_the_same():
 def test_given_values_of_lam_are_kept():
     X, Y = wave(5.0, n=60)
     assert choose(merge_rows(X, Y), lams=np.array([0.25])).lam == 0.25
+    given = np.geomspace(1e-9, 1.0, 20)
+    assert choose(merge_rows(X, Y), lams=given).lam in given
 
 
 def test_kernels_without_a_scale_are_taken_as_they_are():

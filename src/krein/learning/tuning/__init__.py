@@ -1,7 +1,7 @@
 """Choosing from the data: where rows are placed, which kernel sees them, at what scale, and with what λ."""
 
 from krein.learning.tuning.choice import Choice, choose
-from krein.learning.tuning.judge import Judgement, judge, judge_near
+from krein.learning.tuning.leave_one_out import Judgement, judge, judge_at, judge_near
 from krein.learning.tuning.merged_rows import MergedRows, merge_rows
 from krein.learning.tuning.placement import Placement, scaled_columns
 from krein.learning.tuning.portfolio import PORTFOLIO, Candidate, candidates
@@ -18,6 +18,7 @@ __all__ = [
     "candidates",
     "Judgement",
     "judge",
+    "judge_at",
     "judge_near",
     "Trial",
     "Trials",

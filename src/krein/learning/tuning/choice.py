@@ -12,22 +12,16 @@ from krein._core.threads import quiet_blas
 from krein.kernels import DeltaGaussian, Kernel
 from krein.learning.columns import ColumnSummary
 from krein.learning.path import Regularizer
-from krein.learning.tuning.judge import Judgement, judge, judge_near
 from krein.learning.tuning.merged_rows import MergedRows
 from krein.learning.tuning.placement import Placement, scaled_columns
-from krein.learning.tuning.portfolio import PORTFOLIO, Candidate, candidates
+from krein.learning.tuning.portfolio import PORTFOLIO, candidates
+from krein.learning.tuning.rounds import Contestant, Grams, ranked, stages
 from krein.learning.tuning.trials import NOTHING_TRIED, Trial, Trials
 from krein.learning.tuning.watching import tell_watcher
 
 __all__ = ["FEATURE_CHOICE_ROWS", "Choice", "choose", "fixed_choice", "unsupervised_choice"]
 
 FEATURE_CHOICE_ROWS = 2500  # rows of the last round where features are to be fitted, which no choice makes exact
-_FIRST_ROWS = 300  # all candidates: thirty eigenproblems of this size take a fifth of a second
-_EIGEN_ROWS = 1000  # the whole path of λ: above, a Cholesky factor for each of a few λ is cheaper
-_SHORT_LIST = 8, 4, 2  # candidates that go on to the next, larger sample
-_GROWTH = 2.0  # of the sample from round to round, above _EIGEN_ROWS
-_NEAR = (1.0, 0.1, 10.0)  # λ in units of the best one on fewer rows
-_EQUAL = 1e-3  # relative: errors that differ by less are equal, and the plainer candidate is taken
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,15 +49,6 @@ class Choice:
     errors: np.ndarray | None = None
     trials: Trials = NOTHING_TRIED
     indefinite: bool = False
-
-
-@dataclass(frozen=True, eq=False)
-class _Judged:
-    """A candidate with its place in the portfolio and what is known of it."""
-
-    place: int
-    candidate: Candidate
-    judgement: Judgement
 
 
 @quiet_blas()
@@ -105,26 +90,24 @@ def choose(
     if not tried:
         raise ValueError("kernels is empty: there is nothing to choose from; give at least one kernel")
     trials: list[Trial] = []
-    left: list[tuple[int, Candidate, Judgement | None]] = [
-        (place, candidate, None) for place, candidate in enumerate(tried)
-    ]
-    best: _Judged | None = None
-    rounds = _rounds(min(len(rows), most_rows))
-    total = len(tried) + sum(min(len(tried), keep) for _, keep in rounds[:-1])
-    for size, keep in rounds:
-        some = rows.head(size)
-        judged = []
-        for place, candidate, before in left:
-            found = _judge(candidate, some, before, lams, regularizer, intercept)
-            judged.append(_Judged(place, candidate, found))
-            tell_watcher(len(trials) + len(judged), total, candidate.family)
-        order = _ranking(judged)
-        trials[:0] = [_trial(judged[i]) for i in order]
-        best = judged[order[0]]
-        left = [(one.place, one.candidate, one.judgement) for one in (judged[i] for i in order[:keep])]
-    assert best is not None
+    left = [Contestant(place, candidate) for place, candidate in enumerate(tried)]
+    rounds = stages(min(len(rows), most_rows))
+    total = sum(stage.size(len(tried)) for stage in rounds)
+    for stage in rounds:
+        some = rows.head(stage.n_rows)
+        grams = Grams(some.X)
+        judged: list[Contestant] = []
+        for one in left[: stage.size(len(tried))]:
+            judged.append(one.judged(grams, some, stage, lams, regularizer, intercept))
+            tell_watcher(len(trials) + len(judged), total, one.candidate.family)
+        left = ranked(judged)
+        trials[:0] = [one.trial() for one in left]
+        if not stage.screens and stage is not rounds[-1]:
+            # spectra of more rows than these are too dear: indefinite kernels go on only where nothing else does
+            left = [one for one in left if not one.known.indefinite] or left
+    best = left[0]
+    found = best.known
     trials[0] = replace(trials[0], chosen=True)
-    found = best.judgement
     placement, kernel = best.candidate.placement, best.candidate.kernel
     return Choice(placement, kernel, found.lam, found.lams, found.errors, Trials(tuple(trials)), found.indefinite)
 
@@ -178,47 +161,3 @@ def _placement(scaling: str, columns: ColumnSummary | None, X: Any, weight: np.n
     if columns is None and isinstance(X, np.ndarray):
         columns = ColumnSummary.of(X, weight)
     return scaled_columns(scaling, columns)
-
-
-def _rounds(n_rows: int) -> list[tuple[int, int]]:
-    """Sizes of the samples, and how many candidates go on from each."""
-    sizes = [min(n_rows, _FIRST_ROWS)]
-    if n_rows > _FIRST_ROWS:
-        sizes.append(min(n_rows, _EIGEN_ROWS))
-    while sizes[-1] < n_rows:
-        # a last step that is hardly larger than the one before would tell nothing new
-        step = _GROWTH * sizes[-1]
-        sizes.append(n_rows if 1.3 * step >= n_rows else int(step))
-    return [(size, _SHORT_LIST[min(i, len(_SHORT_LIST) - 1)]) for i, size in enumerate(sizes)]
-
-
-def _judge(
-    candidate: Candidate,
-    rows: MergedRows,
-    before: Judgement | None,
-    lams: np.ndarray | None,
-    regularizer: Regularizer,
-    intercept: bool,
-) -> Judgement:
-    gram = candidate.gram(rows.X)
-    if len(rows) <= _EIGEN_ROWS or before is None or before.indefinite:
-        return judge(gram, rows, lams, regularizer=regularizer, intercept=intercept)
-    near = before.lam * np.array(_NEAR) if lams is None else lams
-    return judge_near(gram, rows, np.sort(near), intercept=intercept)
-
-
-def _ranking(judged: list[_Judged]) -> list[int]:
-    """Best first; of those that are nearly as good as the best, the plainest."""
-    errors = [one.judgement.error for one in judged]
-    # six digits: the last ones differ between processors
-    order = sorted(range(len(judged)), key=lambda i: (float(f"{errors[i]:.5e}"), judged[i].place))
-    bound = errors[order[0]] * (1.0 + _EQUAL)
-    first = min((i for i in order if errors[i] <= bound), key=lambda i: judged[i].place)
-    order.remove(first)
-    return [first, *order]
-
-
-def _trial(one: _Judged) -> Trial:
-    found, candidate = one.judgement, one.candidate
-    criterion = "folds" if found.indefinite else "leave-one-out"
-    return Trial(candidate.kernel, candidate.family, candidate.factor, found.n_rows, found.lam, found.error, criterion)

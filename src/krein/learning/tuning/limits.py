@@ -29,7 +29,7 @@ def default_width(n_rows: int) -> int:
     Examples
     --------
     >>> [default_width(n) for n in (100, 5_000, 20_000, 1_000_000)]
-    [100, 704, 1408, 4096]
+    [100, 768, 1472, 4096]
     """
     width = _STEP * math.ceil(_COLUMNS_PER_ROOT * math.sqrt(n_rows) / _STEP)
     return min(n_rows, max(_NARROW, min(width, _WIDE)))

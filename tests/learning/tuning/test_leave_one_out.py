@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from krein.kernels import DeltaGaussian, Gaussian, Laplacian
-from krein.learning.tuning import judge, judge_near, merge_rows
+from krein.learning.tuning import judge, judge_at, judge_near, merge_rows
+from krein.learning.tuning import leave_one_out as judging
 
 LAMS = np.array([1e-4, 1e-2, 1.0])
 
@@ -77,26 +78,38 @@ def test_a_cholesky_factor_gives_the_same_errors(repeat, intercept):
     rows = merge_rows(X, Y, np.random.default_rng(2).integers(1, 4, 30).astype(float))
     gram = Gaussian(2.0)(rows.X)
     whole = judge(gram, rows, LAMS, intercept=intercept)
-    np.testing.assert_allclose(judge_near(gram, rows, LAMS, intercept=intercept).errors, whole.errors, rtol=1e-8)
+    np.testing.assert_allclose(judge_at(gram, rows, LAMS, intercept=intercept).errors, whole.errors, rtol=1e-8)
 
 
-def test_the_trailing_rows_alone_are_left_out():
+def test_the_first_rows_alone_are_left_out(monkeypatch):
+    monkeypatch.setattr(judging, "_LEFT_OUT", 7)
     X, Y, _ = problem()
     rows = merge_rows(X, Y)
     gram = Gaussian(2.0)(rows.X)
-    found = judge_near(gram, rows, LAMS[:1], left_out=7)
-    A = np.linalg.inv(
-        np.block([[gram + 30 * LAMS[0] * np.eye(30), np.ones((30, 1))], [np.ones((1, 30)), np.zeros((1, 1))]])
-    )
-    residual = (A[:30, :30] @ rows.Y) / np.diagonal(A)[:30, None]
-    expected = np.square(residual[-7:]).sum() / 7 / rows.variance
-    np.testing.assert_allclose(found.errors, expected, rtol=1e-8)
+    bordered = np.block([[gram + 30 * LAMS[0] * np.eye(30), np.ones((30, 1))], [np.ones((1, 30)), np.zeros((1, 1))]])
+    inverse = np.linalg.inv(bordered)
+    residual = (inverse[:30, :30] @ rows.Y) / np.diagonal(inverse)[:30, None]
+    expected = np.square(residual[:7]).sum() / 7 / rows.variance
+    np.testing.assert_allclose(judge_at(gram, rows, LAMS[:1]).errors, expected, rtol=1e-8)
+
+
+@pytest.mark.parametrize("start", [1e-6, 3e-4, 0.3])
+def test_a_walk_ends_where_neighbors_are_worse(start):
+    X, Y, _ = problem(n=80)
+    rows = merge_rows(X, Y)
+    gram = Laplacian(2.0)(rows.X)
+    found = judge_near(gram, rows, start, steps=30)
+    best = int(found.errors.argmin())
+    around = judge_at(gram, rows, found.lams[best] * np.array([10**-0.5, 1.0, 10**0.5])).errors
+    assert around[1] <= 1.0002 * min(around[0], around[2])
+    np.testing.assert_allclose(found.errors, judge(gram, rows, found.lams).errors, rtol=1e-6)
+    assert len(judge_near(gram, rows, start, steps=3).lams) <= 3
 
 
 def test_a_matrix_that_is_not_definite_has_no_cholesky_error():
     X, Y, _ = problem()
     rows = merge_rows(X, Y)
-    assert np.isinf(judge_near(-Gaussian(2.0)(rows.X), rows, LAMS[:1]).errors).all()
+    assert np.isinf(judge_at(-Gaussian(2.0)(rows.X), rows, LAMS[:1]).errors).all()
 
 
 def test_an_indefinite_kernel_is_judged_by_folds():

@@ -13,13 +13,17 @@ from krein.learning.path import Regularizer
 from krein.learning.ridge_choice import best_candidate
 from krein.learning.tuning.merged_rows import MergedRows
 
-__all__ = ["Judgement", "judge", "judge_near"]
+__all__ = ["Judgement", "judge", "judge_at", "judge_near"]
 
 # λ in units of the mean of the centered kernel's diagonal: down to where 4,000 rows are interpolated, one a decade
 _GRID = np.geomspace(1e-10, 10.0, 12)
 _ROUNDING = 1e-18  # of the targets' variance: a squared error below is rounding
 _NEGATIVE = 1e-8  # of the largest eigenvalue: a negative one beyond it is no rounding
 _LEFT_OUT = 1000  # rows whose leave-one-out residual is computed beside a Cholesky factor
+_STEP = 10.0**0.5  # from one λ to the next
+_MOST_STEPS = 6  # factorizations of a walk
+_WORTH_A_STEP = 1e-4  # relative: where the error falls by less, rounding must not lead the way
+_LEAST_FREEDOM = 1e-12  # 1 − leverage below this has no digits left
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,12 +40,14 @@ class Judgement:
         Whether the kernel matrix has negative eigenvalues beyond rounding.
     n_rows : int
         Distinct rows judged on.
+    criterion : {"leave-one-out", "folds"}, default="leave-one-out"
     """
 
     lams: np.ndarray
     errors: np.ndarray
     indefinite: bool
     n_rows: int
+    criterion: str = "leave-one-out"
 
     @property
     def best(self) -> int:
@@ -66,6 +72,7 @@ def judge(
     *,
     regularizer: Regularizer = "hilbert",
     intercept: bool = True,
+    screen: bool = False,
 ) -> Judgement:
     r"""Errors of ridge with a kernel for a path of λ, from eigendecompositions.
 
@@ -81,6 +88,9 @@ def judge(
         None: one a decade from :math:`10^{-10}` to 10 times the mean of the centered matrix's diagonal.
     regularizer : {"hilbert", "two", "krein"}, default="hilbert"
     intercept : bool, default=True
+    screen : bool, default=False
+        Whether to judge an indefinite kernel as if K itself regularized: honest too, at the price of one eigendecomposition
+        instead of eleven, but of another model.
 
     Returns
     -------
@@ -91,21 +101,56 @@ def judge(
     problem = dual_problem(gram, "krein", center=intercept, weight=rows.weight)
     values = problem.values
     indefinite = bool(values.size and values.min() < -_NEGATIVE * np.abs(values).max())
-    if indefinite and regularizer != "krein":
+    held_out = indefinite and regularizer != "krein" and not screen
+    if held_out:
         errors = fold_scores(gram, rows.Y, lams, "hilbert", center=intercept, weight=rows.weight)
         errors = errors + float(rows.scatter.sum()) / rows.total
     else:
         errors = problem.loo_scores(rows.Y, rows.total * lams, rows.left_out, rows.scatter.sum(axis=1))
-    return Judgement(lams, _relative(errors, rows), indefinite, len(rows))
+    criterion = "folds" if held_out else "leave-one-out"
+    return Judgement(lams, _relative(errors, rows), indefinite, len(rows), criterion)
 
 
 def judge_near(
-    gram: np.ndarray, rows: MergedRows, lams: np.ndarray, *, intercept: bool = True, left_out: int = _LEFT_OUT
+    gram: np.ndarray, rows: MergedRows, lam: float, *, intercept: bool = True, steps: int = _MOST_STEPS
 ) -> Judgement:
-    r"""Leave-one-out errors for a few λ, each from one Cholesky factorization, for a matrix without negative eigenvalues.
+    r"""Leave-one-out errors near a λ, walking downhill by half decades, for a matrix without negative eigenvalues.
 
-    The residuals of the last rows come with the factor: :math:`(M^{-1})_{bb} = L_{bb}^{-T} L_{bb}^{-1}` for the trailing block b.
-    Their mean estimates that over all rows, at a cost that hardly exceeds that of the factor.
+    Each step is one Cholesky factorization. The residuals of the first rows come with it, if rows are taken in reverse:
+    :math:`(M^{-1})_{bb} = L_{bb}^{-T} L_{bb}^{-1}` for the trailing block b. Their mean estimates that over all rows, at a
+    cost that hardly exceeds that of the factor.
+
+    Parameters
+    ----------
+    gram : ndarray of shape (n_rows, n_rows)
+    rows : MergedRows
+    lam : float
+        Where to start.
+    intercept : bool, default=True
+    steps : int, default=6
+        Most factorizations.
+
+    Returns
+    -------
+    Judgement
+        With infinity where the matrix is not positive definite at a λ.
+    """
+    errors = {0: _loo_error(gram, rows, lam, intercept=intercept)}
+    for direction in (-1, 1):
+        at = min(errors, key=errors.__getitem__)
+        while len(errors) < steps and at + direction not in errors:
+            errors[at + direction] = _loo_error(gram, rows, lam * _STEP ** (at + direction), intercept=intercept)
+            if not errors[at + direction] < errors[at] * (1.0 - _WORTH_A_STEP):
+                break
+            at += direction
+    places = sorted(errors)
+    lams = lam * _STEP ** np.array(places, dtype=np.float64)
+    found = np.array([errors[place] for place in places])
+    return Judgement(lams, _relative(found, rows), False, len(rows))
+
+
+def judge_at(gram: np.ndarray, rows: MergedRows, lams: np.ndarray, *, intercept: bool = True) -> Judgement:
+    """Leave-one-out errors for given λ, each from one Cholesky factorization as in `judge_near`.
 
     Parameters
     ----------
@@ -113,39 +158,41 @@ def judge_near(
     rows : MergedRows
     lams : ndarray of shape (n_lams,)
     intercept : bool, default=True
-    left_out : int, default=1000
-        Most rows to leave out.
 
     Returns
     -------
     Judgement
-        With infinity where the matrix is not positive definite at a λ.
     """
-    root = np.sqrt(rows.weight)[:, None]
-    scaled = gram * (root * root.T)
-    right = np.hstack([root * rows.Y, root])
-    tail = slice(max(0, len(rows) - left_out), len(rows))
-    share = rows.left_out[tail] / rows.weight[tail]
-    errors = np.full(lams.size, np.inf)
-    for i, mu in enumerate(rows.total * lams):
-        system = scaled.copy()
-        system[np.diag_indices_from(system)] += mu
-        try:
-            with quiet_blas(), blas_threads(float(len(rows)) ** 3 / 3.0):
-                factor = linalg.cholesky(system, lower=True, overwrite_a=True, check_finite=False)
-        except linalg.LinAlgError:
-            continue
-        solved = linalg.cho_solve((factor, True), right, check_finite=False)
-        inverse = linalg.solve_triangular(factor[tail, tail], np.eye(tail.stop - tail.start), lower=True)
-        diagonal = np.square(inverse).sum(axis=0)
-        beta, ones = solved[:, :-1], solved[:, -1]
-        if intercept:
-            beta = beta - np.multiply.outer(ones, root[:, 0] @ beta / (root[:, 0] @ ones))
-            diagonal = diagonal - np.square(ones[tail]) / (root[:, 0] @ ones)
-        free = (1.0 - share) + share * (mu * diagonal)
-        squared = np.square(mu * beta[tail]).sum(axis=1) + rows.scatter[tail].sum(axis=1)
-        errors[i] = float((squared / np.square(free)).sum() / rows.weight[tail].sum())
+    errors = np.array([_loo_error(gram, rows, float(lam), intercept=intercept) for lam in lams])
     return Judgement(lams, _relative(errors, rows), False, len(rows))
+
+
+def _loo_error(gram: np.ndarray, rows: MergedRows, lam: float, *, intercept: bool) -> float:
+    """Mean squared leave-one-out error of the first rows; infinity where the matrix is not positive definite."""
+    n, mu = len(rows), rows.total * lam
+    tail = min(n, _LEFT_OUT)
+    root = np.sqrt(rows.weight)[::-1, None]
+    system = gram[::-1, ::-1] * (root * root.T)
+    system[np.diag_indices_from(system)] += mu
+    with quiet_blas(), blas_threads(float(n) ** 3 / 3.0):
+        try:
+            factor = linalg.cholesky(system, lower=True, overwrite_a=True, check_finite=False)
+        except linalg.LinAlgError:
+            return float("inf")
+        solved = linalg.cho_solve((factor, True), np.hstack([root * rows.Y[::-1], root]), check_finite=False)
+        inverse, _ = linalg.lapack.dtrtri(factor[-tail:, -tail:], lower=1)
+    diagonal = np.square(np.tril(inverse)).sum(axis=0)
+    beta, ones = solved[:, :-1], solved[:, -1]
+    if intercept:
+        beta = beta - np.multiply.outer(ones, root[:, 0] @ beta / (root[:, 0] @ ones))
+        diagonal = diagonal - np.square(ones[-tail:]) / (root[:, 0] @ ones)
+    weight, scatter = rows.weight[:tail][::-1], rows.scatter[:tail][::-1].sum(axis=1)
+    share = rows.left_out[:tail][::-1] / weight
+    free = (1.0 - share) + share * (mu * diagonal)
+    if not (np.abs(free) > _LEAST_FREEDOM).all():
+        return float("inf")
+    squared = np.square(mu * beta[-tail:]).sum(axis=1) + scatter
+    return float((squared / np.square(free)).sum() / weight.sum())
 
 
 def _size(gram: np.ndarray, weight: np.ndarray, *, intercept: bool) -> float:

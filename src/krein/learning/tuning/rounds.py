@@ -1,0 +1,212 @@
+"""The rounds of a choice: all candidates on few rows, a short list on more, the last two on all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from krein.kernels.gram import radial_gram
+from krein.learning.path import Regularizer
+from krein.learning.tuning.leave_one_out import Judgement, judge, judge_at, judge_near
+from krein.learning.tuning.merged_rows import MergedRows
+from krein.learning.tuning.placement import Placement
+from krein.learning.tuning.portfolio import Candidate
+from krein.learning.tuning.trials import Trial
+
+__all__ = ["Contestant", "Grams", "Stage", "ranked", "stages"]
+
+_FIRST_ROWS = 300  # all candidates: thirty eigenproblems of this size take a fifth of a second
+_SECOND_ROWS = 1000  # a short list: one Cholesky factor of this size takes a hundredth of a second
+_SHORT_LIST, _FINAL_LIST = 6, 2  # candidates of the second and of the last round
+_STEPS, _LAST_STEPS = 6, 2  # factorizations for each of them, the last being the dearest
+_LITTLE_MORE = 1.3  # a last round on hardly more rows would tell nothing new
+_FEWER_PER_ROW = 1.5  # λ falls about with this power of the number of rows
+_EQUAL = 1e-3  # relative: errors that differ by less are equal, and the plainer candidate is taken
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One round.
+
+    Parameters
+    ----------
+    number : int
+        From 0.
+    n_rows : int
+    contestants : int or None
+        How many take part, None for all.
+    steps : int
+        Factorizations for each.
+    """
+
+    number: int
+    n_rows: int
+    contestants: int | None
+    steps: int
+
+    @property
+    def screens(self) -> bool:
+        """Whether the round only makes a short list."""
+        return self.number == 0
+
+    def size(self, n_candidates: int) -> int:
+        """How many take part.
+
+        Parameters
+        ----------
+        n_candidates : int
+            In all.
+
+        Returns
+        -------
+        int
+        """
+        return n_candidates if self.contestants is None else min(self.contestants, n_candidates)
+
+
+def stages(n_rows: int) -> list[Stage]:
+    """The rounds for so many rows.
+
+    Parameters
+    ----------
+    n_rows : int
+        Distinct rows to judge on at most.
+
+    Returns
+    -------
+    list of Stage
+        Two or three.
+    """
+    middle = n_rows if n_rows <= _LITTLE_MORE * _SECOND_ROWS else _SECOND_ROWS
+    found = [
+        Stage(0, min(n_rows, _FIRST_ROWS), None, 1),
+        Stage(1, middle, _SHORT_LIST, _STEPS),
+    ]
+    return found if middle == n_rows else [*found, Stage(2, n_rows, _FINAL_LIST, _LAST_STEPS)]
+
+
+class Grams:
+    """Kernel matrices of some rows, which share the rows as placed and, where they are few, their distances.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n_rows, n_features)
+        Raw.
+    """
+
+    def __init__(self, X: Any) -> None:
+        self._X = X
+        self._distances: dict[Placement, np.ndarray] = {}
+
+    def of(self, candidate: Candidate) -> np.ndarray:
+        """Kernel matrix of a candidate.
+
+        Parameters
+        ----------
+        candidate : Candidate
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_rows), float64
+        """
+        if self._X.shape[0] > _LITTLE_MORE * _SECOND_ROWS:
+            return candidate.gram(self._X)
+        if candidate.placement not in self._distances:
+            limit = 2.0 if candidate.kernel.domain == "sphere" else np.inf
+            placed = candidate.placement(self._X).astype(np.float64, copy=False)
+            self._distances[candidate.placement] = radial_gram(lambda z: z, placed, None, max_distance=limit)
+        return candidate.kernel.radial(self._distances[candidate.placement])
+
+
+@dataclass(frozen=True, eq=False)
+class Contestant:
+    """A candidate with its place in the portfolio and what is known of it.
+
+    Parameters
+    ----------
+    place : int
+    candidate : Candidate
+    judgement : Judgement or None, default=None
+    """
+
+    place: int
+    candidate: Candidate
+    judgement: Judgement | None = None
+
+    @property
+    def known(self) -> Judgement:
+        """What the last round found."""
+        assert self.judgement is not None
+        return self.judgement
+
+    def judged(
+        self,
+        grams: Grams,
+        rows: MergedRows,
+        stage: Stage,
+        lams: np.ndarray | None,
+        regularizer: Regularizer,
+        intercept: bool,
+    ) -> Contestant:
+        """The same after another round.
+
+        Parameters
+        ----------
+        grams : Grams
+        rows : MergedRows
+            Those of the round.
+        stage : Stage
+        lams : ndarray of shape (n_lams,) or None
+            Candidates for λ, None for any.
+        regularizer : {"hilbert", "two", "krein"}
+        intercept : bool
+
+        Returns
+        -------
+        Contestant
+        """
+        gram, before = grams.of(self.candidate), self.judgement
+        if before is None or before.indefinite:
+            found = judge(gram, rows, lams, regularizer=regularizer, intercept=intercept, screen=stage.screens)
+        elif lams is not None:
+            found = judge_at(gram, rows, _nearest(lams, before.lam, stage.steps), intercept=intercept)
+        else:
+            start = before.lam * (before.n_rows / len(rows)) ** _FEWER_PER_ROW
+            found = judge_near(gram, rows, start, intercept=intercept, steps=stage.steps)
+        return Contestant(self.place, self.candidate, found)
+
+    def trial(self) -> Trial:
+        """The row of the table.
+
+        Returns
+        -------
+        Trial
+        """
+        found, one = self.known, self.candidate
+        return Trial(one.kernel, one.family, one.factor, found.n_rows, found.lam, found.error, found.criterion)
+
+
+def _nearest(lams: np.ndarray, lam: float, count: int) -> np.ndarray:
+    """The values nearest to one of them, on a logarithmic scale, ascending."""
+    order = np.argsort(np.abs(np.log(lams / lam)), kind="stable")[:count]
+    return np.sort(lams[order])
+
+
+def ranked(judged: list[Contestant]) -> list[Contestant]:
+    """Best first; of those that are nearly as good as the best, the plainest.
+
+    Parameters
+    ----------
+    judged : list of Contestant
+
+    Returns
+    -------
+    list of Contestant
+    """
+    # six digits: the last ones differ between processors
+    order = sorted(judged, key=lambda one: (float(f"{one.known.error:.5e}"), one.place))
+    bound = order[0].known.error * (1.0 + _EQUAL)
+    first = min((one for one in order if one.known.error <= bound), key=lambda one: one.place, default=order[0])
+    return [first, *(one for one in order if one is not first)]

@@ -191,19 +191,18 @@ def accuracy(n_components: int) -> None:
 
 
 def svm(n_rows: int, n_components: int) -> None:
-    """The three solvers at every C of the grid; processor time beside wall time, for machines with other work."""
+    """The three optimizers at every C of the grid; processor time beside wall time, for machines with other work."""
     import warnings
 
-    from krein.estimators.learners.svm import KreinSVC
+    from krein.estimators.learners.svm import C_GRID, KreinSVC
     from krein.estimators.maps.fourier import SignedFourierFeatures
     from krein.kernels import NTK
-    from krein.learning.cost_choice import C_GRID
 
     X, y, X_new, y_new = letter(n_rows)
     features = SignedFourierFeatures(kernel=NTK(), n_components=n_components, random_state=0).fit(X)
     for C in C_GRID:
-        for solver in ("newton", "liblinear-primal", "liblinear-dual"):
-            model = KreinSVC(features, C=C, solver=solver, random_state=0)
+        for optimizer in ("newton", "liblinear-primal", "liblinear-dual"):
+            model = KreinSVC(features, C=C, optimizer=optimizer, random_state=0)
             model.classes_, codes = np.unique(y, return_inverse=True)
             Z = features.transform(X)
             start, cpu = time.perf_counter(), time.process_time()
@@ -214,7 +213,7 @@ def svm(n_rows: int, n_components: int) -> None:
             found = (features.transform(X_new) @ coef.T + intercept).argmax(axis=1)
             right = float(np.mean(model.classes_[found] == y_new))
             print(
-                f"C={C:<6g} {solver:17s} {wall:7.2f} s  cpu {cpu:7.2f} s  {n_iter:4d} steps  accuracy {right:.4f}",
+                f"C={C:<6g} {optimizer:17s} {wall:7.2f} s  cpu {cpu:7.2f} s  {n_iter:4d} steps  accuracy {right:.4f}",
                 flush=True,
             )
 

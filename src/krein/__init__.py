@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from krein.estimators import (
         ExactKreinRidge,
         ExactKreinSVC,
+        KreinLogistic,
         KreinMDS,
         KreinNystroem,
         KreinPCA,
@@ -54,6 +55,7 @@ __all__ = [
     "KreinRidge",
     "KreinRidgeClassifier",
     "KreinSVC",
+    "KreinLogistic",
     "KreinPCA",
     "KreinMDS",
     "ExactKreinRidge",

@@ -12,7 +12,9 @@ from krein.experiments.methods import method_of, support_vector_machine
 from krein.experiments.paper.settings import DELTA
 from krein.experiments.plan import Run
 from krein.kernels import parse_kernel
-from krein.learning.squared_hinge import squared_hinge
+from krein.learning.newton.machines import Machine
+from krein.learning.newton.minimize import minimize
+from krein.learning.newton.rows import MemoryRows
 
 ROWS = rows_of(Run("figure3", "letter", DELTA, "default", 64, 64, seed=0, train_rows=800, test_rows=600))
 FEATURES = method_of("default").make(parse_kernel(DELTA), 64, 0).fit(ROWS.X_train)
@@ -36,7 +38,10 @@ def accuracy(weights: np.ndarray) -> float:
 
 @pytest.mark.parametrize("C", C_GRID)
 def test_newton_and_liblinear_find_the_same_machine(C):
-    newton = squared_hinge(Z_TRAIN, SIGNS, np.full(SIGNS.shape, C), tol=TOL, max_iter=1000)
+    rows = MemoryRows(Z_TRAIN, np.searchsorted(CLASSES, ROWS.y_train))
+    newton = minimize(
+        rows, Machine("hinge", CLASSES.size, TOL, 1000).problems(C), rows.moments(), tol=TOL, max_iter=1000
+    )
     assert newton.converged
     liblinear = LinearSVC(C=C, dual=False, tol=TOL, max_iter=1000).fit(Z_TRAIN, ROWS.y_train)
     theirs = np.vstack([liblinear.coef_.T, liblinear.intercept_])
@@ -54,13 +59,13 @@ def test_newton_and_liblinear_find_the_same_machine(C):
 def test_cross_validation_sees_the_same_accuracies():
     """So that the choice of C is the same, but for ties."""
     machine = support_vector_machine(method_of("default").make(parse_kernel(DELTA), 64, 0), 0)
-    assert machine.solver == "newton"
+    assert machine.optimizer == "newton"
     rows = ROWS.y_train < 6  # six letters, for the time
     scores = [
-        KreinSVC(FEATURES, C=machine.C, solver=solver, random_state=0)
+        KreinSVC(FEATURES, C=machine.C, optimizer=optimizer, random_state=0)
         .fit(ROWS.X_train[rows], ROWS.y_train[rows])
         .cv_scores_
-        for solver in ("newton", "liblinear-primal")
+        for optimizer in ("newton", "liblinear-primal")
     ]
     assert np.ptp(scores[0]) > 0.1  # C matters here
     np.testing.assert_allclose(*scores, rtol=0, atol=1.5 / rows.sum())

@@ -55,7 +55,7 @@ MODELS: dict[str, Callable[[], Any]] = {
     "classifier-chosen": lambda: krein.KreinRidgeClassifier(krein.TunedFeatures([Laplacian(), NTK()]), lam=0.01).fit(
         X, LABELS
     ),
-    "svc-nystroem": lambda: krein.KreinSVC(nystroem(DeltaGaussian(0.5, 2.0))).fit(X, LABELS),
+    "svc-nystroem": lambda: krein.KreinSVC(nystroem(DeltaGaussian(0.5, 2.0)), C=1.0).fit(X, LABELS),
     "pca": lambda: krein.KreinPCA(n_components=3, features=fourier(DeltaGaussian(0.5, 2.0))).fit(X),
     "exact-ridge": lambda: krein.ExactKreinRidge(DeltaGaussian(), lam=0.1).fit(X[:30], Y[:30]),
     "exact-svc": lambda: krein.ExactKreinSVC(DeltaGaussian(0.5, 2.0)).fit(X[:40], LABELS[:40]),

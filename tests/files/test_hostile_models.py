@@ -54,6 +54,7 @@ MODELS = {
     "classifier, exact": lambda: krein.KreinRidgeClassifier(krein.TunedFeatures(Gaussian()), lam=0.1).fit(X, LABELS),
     "classifier, nystroem": lambda: krein.KreinRidgeClassifier(nystroem(), lam=0.1).fit(X, LABELS),
     "svc": lambda: krein.KreinSVC(nystroem(kernel=NTK())).fit(X, LABELS),
+    "logistic": lambda: krein.KreinLogistic(nystroem(kernel=NTK()), lam=0.1).fit(X, LABELS),
     "pca": lambda: krein.KreinPCA(n_components=3, features=fourier()).fit(X),
     "exact ridge": lambda: krein.ExactKreinRidge(DeltaGaussian(), lam=0.1).fit(X[:30], Y[:30]),
     "exact svc": lambda: krein.ExactKreinSVC(DeltaGaussian()).fit(X[:30], LABELS[:30]),

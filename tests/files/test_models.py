@@ -11,6 +11,7 @@ import pytest
 from archives import npy, pack, unpack
 
 from krein.estimators.learners.exact import ExactKreinRidge, ExactKreinSVC
+from krein.estimators.learners.logistic import KreinLogistic
 from krein.estimators.learners.pca import KreinPCA
 from krein.estimators.learners.ridge import KreinRidge, KreinRidgeClassifier
 from krein.estimators.learners.svm import KreinSVC
@@ -45,6 +46,7 @@ MODELS = {
     "chosen and exact": lambda: KreinRidge().fit(X, Y),
     "chosen features": lambda: KreinRidge(TunedFeatures(n_components=20), solver="features", random_state=0).fit(X, Y),
     "svc": lambda: KreinSVC(fourier()).fit(X, LABELS),
+    "logistic": lambda: KreinLogistic(fourier(), regularizer="two").fit(X, LABELS),
     "exact ridge": lambda: ExactKreinRidge(DeltaGaussian(), lam=0.1).fit(X[:50], Y[:50]),
     "exact svc": lambda: ExactKreinSVC().fit(X[:50], LABELS[:50]),
     "random state object": lambda: KreinRidge(fourier(), lam=0.1, random_state=np.random.RandomState(3)).fit(X, Y),

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from krein.learning.columns import ColumnSummary
-from krein.learning.cost_choice import best_cost, fold_hits
 from krein.learning.first_pass import look_at_matrix
 from krein.learning.ridge_choice import RidgeOptions, best_candidate, check_lam, solve_ridge
 from krein.learning.ridge_sums import add_rows
@@ -82,18 +81,6 @@ class TestSolution:
     @pytest.mark.parametrize("selection", ["loo", "gcv", "validation"])
     def test_small_ratios_are_compared_too(self, selection):
         assert np.isfinite(_solved([(1.0, 1.2345678e-11), (1e-3, 1.2345e-15), (1e-2, 1e-2)], selection).scores).all()
-
-
-def test_cost_by_hits_with_a_margin():
-    assert best_cost(np.array([10, 90, 90, 89, 90]), 100) == 0.1
-    assert best_cost(np.array([9400, 9489, 9490, 9499, 9500]), 10_000) == 1.0
-    rng = np.random.default_rng(0)
-    codes = rng.integers(0, 3, 120)
-    Z = rng.normal(size=(120, 5)) + 3.0 * np.eye(5)[codes]
-    held = np.split(rng.permutation(120), 4)
-    hits = fold_hits(Z, codes, held, 3, tol=1e-6, max_iter=100)
-    assert hits.dtype.kind == "i"
-    assert hits.max() > 100
 
 
 @pytest.mark.parametrize("limit", [1, 30, 500, 1000])

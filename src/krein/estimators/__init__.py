@@ -1,6 +1,7 @@
 """The scikit-learn layer: feature maps with a signature and the models that learn from them."""
 
 from krein.estimators.learners.exact import ExactKreinRidge, ExactKreinSVC
+from krein.estimators.learners.logistic import KreinLogistic
 from krein.estimators.learners.mds import KreinMDS
 from krein.estimators.learners.pca import KreinPCA
 from krein.estimators.learners.ridge import KreinRidge, KreinRidgeClassifier
@@ -18,6 +19,7 @@ __all__ = [
     "KreinRidge",
     "KreinRidgeClassifier",
     "KreinSVC",
+    "KreinLogistic",
     "KreinPCA",
     "KreinMDS",
     "ExactKreinRidge",

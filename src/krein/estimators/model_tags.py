@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from krein.estimators.learners.exact import ExactKreinRidge, ExactKreinSVC
+from krein.estimators.learners.logistic import KreinLogistic
 from krein.estimators.learners.mds import KreinMDS
 from krein.estimators.learners.pca import KreinPCA
 from krein.estimators.learners.ridge import KreinRidge, KreinRidgeClassifier
@@ -31,7 +32,6 @@ from krein.similarities.similarity import Similarity
 __all__: list[str] = []
 
 _Array, _Rows = np.ndarray, np.ndarray | sp.csr_array
-_LINEAR = {"features_": SavableMixin, "coef_": _Array, "intercept_": float | _Array}
 _RIDGE = {
     "solver_": str | None,
     "choice_": Choice | None,
@@ -44,7 +44,18 @@ _RIDGE = {
     "scores_": _Array | None,
     "n_rows_": int,
 }
-_SVC = {**_LINEAR, "classes_": _Array, "C_": float, "cv_scores_": _Array | None, "n_iter_": int}
+_NEWTON = {
+    "solver_": str | None,
+    "choice_": Choice | None,
+    "model_": KernelModel | None,
+    "features_": SavableMixin | None,
+    "coef_": _Array | None,
+    "intercept_": _Array,
+    "classes_": _Array,
+    "n_iter_": int,
+}
+_SVC = {**_NEWTON, "C_": float, "cv_scores_": _Array | None}
+_LOGISTIC = {**_NEWTON, "lam_": float | tuple[float, float], "lams_": _Array, "scores_": _Array | None}
 _PCA = {"features_": SavableMixin, "eigenvalues_": _Array, "signature_": _Array, "components_": _Array, "mean_": _Array}
 _EXACT = {
     "similarity_": Similarity,
@@ -75,6 +86,7 @@ _TUNED = {
 register("krein.ridge", learned=_RIDGE, unbounded=("scores_",))(KreinRidge)
 register("krein.ridge-classifier", learned={**_RIDGE, "classes_": _Array}, unbounded=("scores_",))(KreinRidgeClassifier)
 register("krein.svc", learned=_SVC)(KreinSVC)
+register("krein.logistic", learned=_LOGISTIC, unbounded=("scores_",))(KreinLogistic)
 register("krein.pca", learned=_PCA)(KreinPCA)
 register("krein.exact-ridge", learned={**_EXACT, "lam_": float | tuple[float, float]})(ExactKreinRidge)
 register("krein.exact-svc", learned=_EXACT_SVC)(ExactKreinSVC)

@@ -273,7 +273,7 @@ def support_vector_machine(features: Any, seed: int) -> Any:
     KreinSVC
         With the library's own Newton solver.
     """
-    return krein.KreinSVC(features, C="auto", solver="newton", random_state=seed)
+    return krein.KreinSVC(features, C="auto", optimizer="newton", random_state=seed)
 
 
 def ridge_classifier(features: Any, seed: int) -> Any:

@@ -164,7 +164,7 @@ def _fail(*args, **kwargs):
     ("model", "last_step"),
     [
         (KreinRidgeClassifier(KreinNystroem(n_components=8)), "krein.estimators.learners.ridge_base.solve_ridge"),
-        (KreinSVC(KreinNystroem(n_components=8)), "krein.estimators.learners.svm.squared_hinge"),
+        (KreinSVC(KreinNystroem(n_components=8)), "krein.estimators.learners.newton_base.fit_in_memory"),
         (KreinPCA(KreinNystroem(n_components=8)), "krein.estimators.learners.pca.leading_components"),
     ],
     ids=lambda part: type(part).__name__,

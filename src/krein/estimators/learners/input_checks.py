@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -9,10 +10,12 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, column_or_1d, validate_data
 
+from krein._core.checks import one_of
 from krein.estimators.maps.objects import check_objects, takes_objects
+from krein.learning.newton.labeled import balanced_weights
 from krein.learning.stream import checked_weight
 
-__all__ = ["check_labels", "check_lengths", "check_numbers", "check_rows", "check_weight"]
+__all__ = ["check_class_weight", "check_labels", "check_lengths", "check_numbers", "check_rows", "check_weight"]
 
 
 def check_rows(estimator: BaseEstimator, X: Any, *, first: bool) -> Any:
@@ -132,3 +135,40 @@ def check_weight(sample_weight: Any, n_rows: int, start: int = 0) -> np.ndarray 
     if weight.shape != (n_rows,):
         raise ValueError(f"sample_weight.shape == {weight.shape}, expected {(n_rows,)}: one weight per row")
     return checked_weight(weight, start)
+
+
+def check_class_weight(class_weight: Any, classes: np.ndarray, totals: np.ndarray) -> np.ndarray | None:
+    """What the weights of the rows of each class are to be multiplied with, or None.
+
+    Parameters
+    ----------
+    class_weight : mapping of labels to float, "balanced" or None
+        Classes that a mapping does not name keep their weight.
+    classes : ndarray of shape (n_classes,)
+    totals : ndarray of shape (n_classes,)
+        Weight of the rows of each class.
+
+    Returns
+    -------
+    ndarray of shape (n_classes,) or None
+    """
+    if class_weight is None:
+        return None
+    if isinstance(class_weight, str):
+        one_of(class_weight, "class_weight", ("balanced",), otherwise=", a mapping of classes to weights or None")
+        return balanced_weights(totals)
+    if not isinstance(class_weight, Mapping):
+        raise TypeError(
+            f"class_weight must be 'balanced', a mapping of classes to weights or None, got {class_weight!r} of type "
+            f"{type(class_weight).__name__}"
+        )
+    known = classes.tolist()
+    strange = [label for label in class_weight if label not in known]
+    if strange:
+        raise ValueError(
+            f"class_weight must name classes of y, got {strange[0]!r}, and the classes of y are {known[:10]}; leave it out"
+        )
+    factors = np.array([float(class_weight.get(label, 1.0)) for label in known])
+    if not np.isfinite(factors).all() or (factors <= 0.0).any():
+        raise ValueError(f"class_weight must have positive and finite weights, got {dict(class_weight)!r}")
+    return factors

@@ -2,62 +2,52 @@
 
 from __future__ import annotations
 
-import warnings
-from typing import Any, Self, final
+from dataclasses import dataclass
+from typing import Any, final
 
 import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import StratifiedKFold
-from sklearn.svm import LinearSVC
 
-from krein._core.checks import one_of, positive_integer, positive_real
-from krein._core.threads import quiet_blas
-from krein.distributed.dask_rows import is_dask
-from krein.estimators.learners.input_checks import check_labels, check_lengths, check_rows
-from krein.estimators.learners.linear import LinearClassifierMixin
-from krein.estimators.learners.rollback import unchanged_on_error
-from krein.estimators.maps.fitting import (
-    check_features,
-    copy_input_tags,
-    fit_features,
-    look_for,
-    training_features,
-)
-from krein.files.models import SavableMixin
-from krein.learning.cost_choice import C_GRID, best_cost, class_signs, fold_hits
-from krein.learning.first_pass import Examples
-from krein.learning.squared_hinge import squared_hinge
-from krein.learning.stream import all_features
-from krein.learning.targets import LabelTargets, winning_columns
-from krein.learning.tuning.choice import FEATURE_CHOICE_ROWS
+from krein._core.checks import one_of, positive_real
+from krein.estimators.learners.liblinear import fit_liblinear
+from krein.estimators.learners.newton_base import NewtonClassifier
+from krein.learning.newton.fitting import Candidates, Chosen, FittedMachine
+from krein.learning.newton.labeled import LabeledRows
+from krein.learning.newton.passes import Stream
+from krein.learning.stream import Features
 
-__all__ = ["KreinSVC"]
+__all__ = ["C_GRID", "KreinSVC"]
 
-_FOLDS = 5  # the paper's
-_SOLVERS = ("newton", "liblinear-primal", "liblinear-dual")
+C_GRID = (0.01, 0.1, 1.0, 10.0, 100.0)  # the paper's, ascending
+_OPTIMIZERS = ("newton", "liblinear-primal", "liblinear-dual")
 
 
 @final
-class KreinSVC(LinearClassifierMixin, SavableMixin, BaseEstimator):
+class KreinSVC(NewtonClassifier):
     r"""Linear support vector machine on features with a signature, as in the paper: squared hinge loss, one against rest.
 
-    .. math:: \min_{w, b}\ \tfrac12 (\|w\|^2 + b^2) + C \sum_i \max(0,\, 1 - y_i (z_i^\top w + b))^2
+    .. math:: \min_{w, b}\ \tfrac12 (\|w\|^2 + b^2) + C \sum_i s_i \max(0,\, 1 - y_i (z_i^\top w + b))^2
+
+    where :math:`s_i` is the weight of a row.
 
     Parameters
     ----------
     features : transformer with a ``signature_``, default=None
-        As in `KreinRidge`.
-    C : float or "auto", default=1.0
-        ``"auto"``: the best of 0.01, 0.1, 1, 10, 100 by accuracy in stratified five-fold cross-validation; the smallest of
-        those whose accuracy is the best but for a thousandth.
-    solver : {"newton", "liblinear-primal", "liblinear-dual"}, default="newton"
+        As in `KreinRidge`. None: scaling, kernel and length scale are chosen from the data.
+    solver : {"auto", "exact", "features"}, default="auto"
+        ``"exact"``: the machine on the exact map of all rows, which comes from the spectrum of their kernel matrix, no
+        features. ``"auto"`` takes it where the kernel is chosen from the data and there are at most 2,000 distinct rows.
+    C : float or "auto", default="auto"
+        ``"auto"``: the best of 0.01, 0.1, 1, 10, 100 by accuracy in five-fold cross-validation on at most 20,000 rows; the
+        smallest of those whose accuracy is the best but for a thousandth.
+    class_weight : mapping of labels to float, "balanced" or None, default=None
+        What the weights of the rows of each class are multiplied with. ``"balanced"`` gives every class the same weight.
+    optimizer : {"newton", "liblinear-primal", "liblinear-dual"}, default="newton"
         All three solve the same problem. See Notes.
     tol : float, default=1e-4
         Stopping tolerance, in the sense of LibLinear's primal solver.
     max_iter : int, default=1000
     random_state : int, RandomState or None, default=None
-        For the default feature map, for the folds, and for the dual solver.
+        For the default feature map, and for the dual optimizer.
 
     Attributes
     ----------
@@ -67,6 +57,12 @@ class KreinSVC(LinearClassifierMixin, SavableMixin, BaseEstimator):
     C_ : float
     cv_scores_ : ndarray of shape (5,) or None
         Accuracy for each C of the grid.
+    solver_ : {"exact", "features"}
+        The way that was taken.
+    choice_ : Choice or None
+        What was chosen from the data, with the table of what was tried.
+    model_ : KernelModel or None
+        The exact model; ``features_`` and ``coef_`` are then None.
     features_ : the fitted feature map
     n_iter_ : int
 
@@ -75,13 +71,15 @@ class KreinSVC(LinearClassifierMixin, SavableMixin, BaseEstimator):
     The regularizer is the norm of the Hilbert majorant :math:`k_+ + k_-`; for the Kreĭn problem itself see
     `ExactKreinSVC`.
 
-    The features of all rows are held in memory, in the dtype of X. LibLinear would hold them a second time at 16 bytes
-    an entry.
+    The features of all rows are held in memory, in the dtype of X, up to 2 GiB of them; of larger tables, chunks and Dask
+    collections they are made anew for each of the ten to forty passes.
 
-    Which solver: coordinate descent on the dual is quick for small C and does not converge for large C, where these features
-    want to be; LibLinear's primal Newton converges everywhere; ``"newton"`` is the same method on all classes and folds at
-    once with dense matrix products, and factorizes where conjugate gradients stall. Seconds of one processor on *letter*
-    (4,000 rows, 26 classes, NTK, 512 columns; ``benchmarks/learners.py svm``):
+    Folds are dealt by what is in the rows: the order of rows does not matter, and equal rows go together.
+
+    Which optimizer: coordinate descent on the dual is quick for small C and does not converge for large C, where these
+    features want to be; LibLinear's primal Newton converges everywhere; ``"newton"`` is the same method on all classes and
+    folds at once with dense matrix products, and factorizes where conjugate gradients stall. Seconds of one processor on
+    *letter* (4,000 rows, 26 classes, NTK, 512 columns; ``benchmarks/learners.py svm``):
 
     ================  ====  ====  ====  ====  ====
     C                 0.01  0.1   1     10    100
@@ -104,113 +102,72 @@ class KreinSVC(LinearClassifierMixin, SavableMixin, BaseEstimator):
     True
     """
 
+    _kind = "hinge"
+
     def __init__(
         self,
         features: Any = None,
         *,
-        C: Any = 1.0,
-        solver: str = "newton",
+        solver: str = "auto",
+        C: Any = "auto",
+        class_weight: Any = None,
+        optimizer: str = "newton",
         tol: float = 1e-4,
         max_iter: int = 1000,
         random_state: Any = None,
     ) -> None:
         self.features = features
-        self.C = C
         self.solver = solver
+        self.C = C
+        self.class_weight = class_weight
+        self.optimizer = optimizer
         self.tol = tol
         self.max_iter = max_iter
         self.random_state = random_state
 
-    @unchanged_on_error
-    @quiet_blas()
-    def fit(self, X: Any, y: Any) -> Self:
-        """Fit on all rows.
-
-        Parameters
-        ----------
-        X : array, DataFrame or sparse matrix of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-
-        Returns
-        -------
-        self
-        """
-        C = self._check_parameters()
-        if is_dask(X):
-            raise TypeError(
-                "KreinSVC needs all rows on one machine; use KreinRidgeClassifier on Dask collections, or X.compute()"
-            )
-        X, y = check_rows(self, X, first=True), check_labels(y)
-        check_lengths(X, y)
-        LabelTargets(y).check_complete()
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        X, seen, checked = look_for(self.features, X, None, Examples(y, LabelTargets(), FEATURE_CHOICE_ROWS))
-        self.features_ = fit_features(self.features, seen, self.random_state)
-        Z = all_features(training_features(self.features_, seen), X, checked=checked)
-        self.cv_scores_ = None
-        if C is None:
-            hits = self._cross_validate(Z, codes)
-            self.cv_scores_ = hits / codes.size
-            C = best_cost(hits, codes.size)
-        self.C_ = C
-        self.coef_, self.intercept_, self.n_iter_ = self._solve(Z, codes, C)
-        return self
-
-    def _check_parameters(self) -> float | None:
-        """C as a number, or None if it is to be chosen."""
-        check_features(self.features)
-        one_of(self.solver, "solver", _SOLVERS)
-        positive_real(self.tol, "tol")
-        positive_integer(self.max_iter, "max_iter")
+    def _candidates(self) -> Candidates:
+        one_of(self.optimizer, "optimizer", _OPTIMIZERS)
         if isinstance(self.C, str):
             one_of(self.C, "C", ("auto",), otherwise=" or a positive number")
-            return None
-        return positive_real(self.C, "C")
+            return _Costs(C_GRID)
+        return _Costs((positive_real(self.C, "C"),))
 
-    def _solve(self, Z: np.ndarray, codes: np.ndarray, C: float) -> tuple[np.ndarray, np.ndarray, int]:
-        if self.solver != "newton":
-            machine = LinearSVC(
-                C=C,
-                dual=self.solver == "liblinear-dual",
-                tol=self.tol,
-                max_iter=self.max_iter,
-                random_state=self.random_state,
-            )
-            machine.fit(Z, codes)
-            return machine.coef_.astype(np.float64), machine.intercept_.astype(np.float64), int(machine.n_iter_)
-        signs = class_signs(codes, self.classes_.size)
-        found = squared_hinge(Z, signs, np.full(signs.shape, C), tol=self.tol, max_iter=self.max_iter)
-        if not found.converged:
-            warnings.warn(
-                f"the solver stopped after max_iter={self.max_iter} steps short of tol={self.tol}; use more steps, a "
-                "larger tol or a smaller C",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-        weights = found.weights.astype(np.float64)
-        return np.ascontiguousarray(weights[:-1].T), weights[-1].copy(), found.n_iter
+    def _needs_features(self) -> bool:
+        return self.optimizer != "newton"
 
-    def _cross_validate(self, Z: np.ndarray, codes: np.ndarray) -> np.ndarray:
-        """Rows that each C of the grid classifies rightly when their fifth is held out."""
-        counts = np.bincount(codes)
-        if counts.min() < _FOLDS:
+    def _fit_rows(
+        self, rows: LabeledRows, choice: LabeledRows | None, features: Features, candidates: Candidates
+    ) -> FittedMachine:
+        if self.optimizer == "newton":
+            return super()._fit_rows(rows, choice, features, candidates)
+        dual = self.optimizer == "liblinear-dual"
+        return fit_liblinear(
+            self._machine(), candidates, features, rows, choice, dual=dual, random_state=self.random_state
+        )
+
+    def _fit_stream(self, stream: Stream, *args: Any) -> Any:
+        if self.optimizer != "newton":
             raise ValueError(
-                f"C='auto' needs at least {_FOLDS} rows of every class, and the class {self.classes_[counts.argmin()]!r} "
-                f"has {counts.min()}; give C as a number"
+                f"optimizer={self.optimizer!r} needs all features in memory; use optimizer='newton' on chunks and Dask "
+                "collections"
             )
-        folds = StratifiedKFold(_FOLDS, shuffle=True, random_state=self.random_state).split(Z[:, :1], codes)
-        held = [test for _, test in folds]
-        if self.solver == "newton":
-            return fold_hits(Z, codes, held, self.classes_.size, tol=self.tol, max_iter=self.max_iter)
-        hits = np.zeros(len(C_GRID), dtype=np.int64)
-        for test in held:
-            train = np.setdiff1d(np.arange(codes.size), test)
-            for i, C in enumerate(C_GRID):
-                coef, intercept, _ = self._solve(Z[train], codes[train], C)
-                hits[i] += np.count_nonzero(winning_columns(Z[test] @ coef.T + intercept) == codes[test])
-        return hits
+        return super()._fit_stream(stream, *args)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        copy_input_tags(tags, self.features)
-        return tags
+    def _store_choice(self, chosen: Chosen, candidates: Candidates) -> None:
+        self.C_ = float(candidates.pairs(1.0, 1.0)[chosen.best, 0])
+        self.cv_scores_ = None if chosen.scores is None else 1.0 - chosen.scores.errors
+
+
+@final
+@dataclass(frozen=True)
+class _Costs(Candidates):
+    """Values of C."""
+
+    values: tuple[float, ...]
+
+    def pairs(self, scale: float, weight: float) -> np.ndarray:
+        return np.stack([self.values, np.ones(len(self.values))], axis=1)
+
+    @property
+    def single(self) -> bool:
+        return len(self.values) == 1

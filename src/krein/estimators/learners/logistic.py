@@ -1,0 +1,191 @@
+"""Logistic regression on features with a signature."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from krein.distributed.dask_rows import is_dask
+from krein.estimators.learners.newton_base import NewtonClassifier
+from krein.learning.newton.choice import log_chances
+from krein.learning.newton.fitting import Candidates, Chosen
+from krein.learning.path import Regularizer
+from krein.learning.ridge_choice import check_lam, with_ratios
+
+__all__ = ["KreinLogistic"]
+
+_GRID = np.geomspace(1e0, 1e-9, 10)  # λ in units of the mean square length of a feature row
+
+
+@final
+class KreinLogistic(NewtonClassifier):
+    r"""Logistic regression in a reproducing kernel Kreĭn space, through features with a signature: calibrated probabilities.
+
+    .. math:: \min_{W, b} \sum_i -s_i \log p_{y_i}(x_i) + \tfrac12 n\lambda \sum_c w_c^\top R\, w_c, \qquad
+              p_c(x) = \frac{e^{z(x)^\top w_c + b_c}}{\sum_{c'} e^{z(x)^\top w_{c'} + b_{c'}}},
+              \qquad R = I\ \text{or}\ \mathrm{diag}(1, \lambda_-/\lambda_+)
+
+    where :math:`s_i` is the weight of a row and :math:`n = \sum_i s_i`. For two classes there is one function,
+    :math:`\log(p_1/p_0) = z^\top w + b`. Intercepts have no penalty.
+
+    Parameters
+    ----------
+    features : transformer with a ``signature_``, default=None
+        As in `KreinRidge`. None: scaling, kernel and length scale are chosen from the data.
+    solver : {"auto", "exact", "features"}, default="auto"
+        ``"exact"``: the machine on the exact map of all rows, which comes from the spectrum of their kernel matrix, no
+        features. ``"auto"`` takes it where the kernel is chosen from the data and there are at most 2,000 distinct rows.
+    regularizer : {"hilbert", "two"}, default="hilbert"
+        ``"hilbert"``: the norm of the majorant :math:`k_+ + k_-`. ``"two"``: one strength for positive and one for
+        negative columns. There is no ``"krein"``, see Notes.
+    lam : "auto", float or sequence, default="auto"
+        λ, per row. Several values are candidates to choose from; for ``"two"`` a pair :math:`(\lambda_+, \lambda_-)` or a
+        list of pairs. ``"auto"``: 1 to :math:`10^{-9}` times the mean square length of a feature row, one per decade (and
+        λ₋/λ₊ in 0.01, 1, 100 for ``"two"``). The choice is by the log-loss in five-fold cross-validation, on at most 20,000
+        rows; the path from strong to weak ends when two in a row were worse than the best.
+    class_weight : mapping of labels to float, "balanced" or None, default=None
+        What the weights of the rows of each class are multiplied with. ``"balanced"`` gives every class the same weight;
+        the probabilities are then those of a world in which all classes are equally frequent.
+    tol : float, default=1e-4
+        Relative size of the gradient at which to stop.
+    max_iter : int, default=1000
+        Most Newton steps.
+    random_state : int, RandomState or None, default=None
+        For the default feature map.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    coef_ : ndarray of shape (n_classes, n_components), or (1, n_components) for two classes
+    intercept_ : ndarray of shape (n_classes,) or (1,)
+    lam_ : float, or a pair for ``"two"``
+    lams_ : ndarray
+        Candidates.
+    scores_ : ndarray or None
+        Log-loss on held-out rows for each candidate, infinite where the path ended before; None if there was one candidate.
+    solver_ : {"exact", "features"}
+        The way that was taken.
+    choice_ : Choice or None
+        What was chosen from the data, with the table of what was tried.
+    model_ : KernelModel or None
+        The exact model; ``features_`` and ``coef_`` are then None.
+    features_ : the fitted feature map
+    n_iter_ : int
+
+    Notes
+    -----
+    scikit-learn's ``LogisticRegression(C=1 / (n * lam))`` on the same features has the same coefficients.
+
+    Why no ``"krein"``: ridge regression has the quadratic loss to hold its indefinite penalty, and its stationary point is
+    the solution of a linear system. The logistic loss grows like the first power of the coefficients and the negative
+    part of :math:`w^\top J w` falls like the second, so that the objective has no lower bound for any λ; a stationary point need
+    not exist, several may, and none is an extremum that a test could tell from another. ``"two"`` lets the negative part have
+    its own strength.
+
+    The features of all rows are held in memory up to 2 GiB, as in `KreinSVC`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein import KreinLogistic
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(400, 2))
+    >>> y = np.where(np.hypot(*X.T) + 0.3 * rng.normal(size=400) < 1, "inside", "outside")
+    >>> model = KreinLogistic(random_state=0).fit(X, y)
+    >>> chances = model.predict_proba([[0.0, 0.0], [1.0, 0.0], [2.0, 0.0]])
+    >>> chances.argmax(axis=1)[[0, 2]], bool(0.2 < chances[1, 0] < 0.8)
+    (array([0, 1]), True)
+    """
+
+    _kind = "logistic"
+
+    def __init__(
+        self,
+        features: Any = None,
+        *,
+        solver: str = "auto",
+        regularizer: str = "hilbert",
+        lam: Any = "auto",
+        class_weight: Any = None,
+        tol: float = 1e-4,
+        max_iter: int = 1000,
+        random_state: Any = None,
+    ) -> None:
+        self.features = features
+        self.solver = solver
+        self.regularizer = regularizer
+        self.lam = lam
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def predict_proba(self, X: Any) -> Any:
+        """Probabilities of the classes.
+
+        Parameters
+        ----------
+        X : array, DataFrame, sparse matrix or Dask collection of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes); a lazy dask.array for a Dask collection
+        """
+        return np.exp(self.predict_log_proba(X))
+
+    def predict_log_proba(self, X: Any) -> Any:
+        """Logarithms of the probabilities of the classes.
+
+        Parameters
+        ----------
+        X : array, DataFrame, sparse matrix or Dask collection of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes); a lazy dask.array for a Dask collection
+        """
+        values = self._values(X)
+        if is_dask(values):
+            return values.map_blocks(log_chances, dtype=values.dtype, chunks=(values.chunks[0], (self.classes_.size,)))
+        return log_chances(values)
+
+    def _candidates(self) -> Candidates:
+        if self.regularizer == "krein":
+            raise ValueError(
+                "regularizer must be 'hilbert' or 'two', got 'krein': with the logistic loss the indefinite penalty has no lower "
+                "bound, and a stationary point need not exist; use 'two', or KreinRidgeClassifier(regularizer='krein')"
+            )
+        given = check_lam(self.lam, self.regularizer)
+        return _Lams(self.regularizer, given)  # type: ignore[arg-type]  # check_lam has seen that it is one
+
+    def _store_choice(self, chosen: Chosen, candidates: Candidates) -> None:
+        assert isinstance(candidates, _Lams)
+        lams = candidates.lams(chosen.scale)
+        two = self.regularizer == "two"
+        self.lams_ = lams if two else lams[:, 0]
+        self.lam_ = tuple(lams[chosen.best].tolist()) if two else float(lams[chosen.best, 0])
+        self.scores_ = None if chosen.scores is None else chosen.scores.log_loss
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class _Lams(Candidates):
+    """Pairs of λ₊ and λ₋, or the default grid in units of the features."""
+
+    regularizer: Regularizer
+    given: np.ndarray | None
+
+    def lams(self, scale: float) -> np.ndarray:
+        if self.given is not None:
+            return self.given
+        return with_ratios(_GRID * (scale if scale > 0.0 else 1.0), self.regularizer)
+
+    def pairs(self, scale: float, weight: float) -> np.ndarray:
+        lams = self.lams(scale)
+        return np.stack([1.0 / (weight * lams[:, 0]), lams[:, 1] / lams[:, 0]], axis=1)
+
+    @property
+    def single(self) -> bool:
+        return self.given is not None and len(self.given) == 1

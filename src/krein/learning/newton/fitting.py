@@ -1,0 +1,314 @@
+"""A linear classifier from rows of features: the strength of its penalty chosen among candidates, then fitted on all rows."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from krein.learning.newton.choice import Scores, best_strength, held_out_scores
+from krein.learning.newton.labeled import LabeledRows, deal_folds
+from krein.learning.newton.machines import LinearFit, Machine, Preparation, fit_machine
+from krein.learning.newton.passes import RowTask, Stream, prepared_passes
+from krein.learning.newton.rows import MemoryRows, Moments
+from krein.learning.newton.system import Preconditioner, preconditioner
+from krein.learning.ridge_choice import by_ratio
+from krein.learning.stream import Features, all_features
+
+__all__ = [
+    "MEMORY_BYTES",
+    "N_FOLDS",
+    "Candidates",
+    "Chosen",
+    "FittedMachine",
+    "PreparedRows",
+    "best_of",
+    "choose_strength",
+    "fit_features",
+    "fit_in_memory",
+    "fit_stream",
+    "penalty_factor",
+]
+
+N_FOLDS = 5  # the paper's
+MEMORY_BYTES = 2**31  # of features that are held in memory; more are made anew for every pass
+
+
+class Candidates(ABC):
+    """Penalties to choose from."""
+
+    @abstractmethod
+    def pairs(self, scale: float, weight: float) -> np.ndarray:
+        """The factor of the loss of a row of weight 1, and λ₋/λ₊, for each candidate.
+
+        Parameters
+        ----------
+        scale : float
+            Mean square length of the features of a row.
+        weight : float
+            Of all rows.
+
+        Returns
+        -------
+        ndarray of shape (n_candidates, 2)
+        """
+
+    @property
+    @abstractmethod
+    def single(self) -> bool:
+        """Whether there is nothing to choose."""
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """A penalty, and how it was found.
+
+    Parameters
+    ----------
+    best : int
+        Which candidate.
+    scores : Scores or None
+        Of all candidates on held-out rows; None if there was nothing to choose.
+    scale : float
+        Mean square length of the features of a row, about their mean if the intercept is free.
+    """
+
+    best: int
+    scores: Scores | None
+    scale: float
+
+
+@dataclass(frozen=True, eq=False)
+class FittedMachine:
+    """A machine, and how its penalty was found.
+
+    Parameters
+    ----------
+    fit : LinearFit
+    chosen : Chosen
+    """
+
+    fit: LinearFit
+    chosen: Chosen
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class PreparedRows:
+    """Rows in memory as a problem sees them, and what all problems on them share.
+
+    Parameters
+    ----------
+    rows : MemoryRows
+    moments : Moments
+    preparation : Preparation
+    before : Preconditioner
+    """
+
+    rows: MemoryRows
+    moments: Moments
+    preparation: Preparation
+    before: Preconditioner
+
+    @property
+    def scale(self) -> float:
+        """Mean square length of the features of a row."""
+        return float(np.trace(self.moments.gram) - 1.0)
+
+
+def penalty_factor(signature: np.ndarray, ratio: float) -> np.ndarray | None:
+    """What columns are multiplied with so that λ₋ = ratio · λ₊ becomes one penalty for all; None for nothing.
+
+    Parameters
+    ----------
+    signature : ndarray of shape (n_components,)
+    ratio : float
+
+    Returns
+    -------
+    ndarray of shape (n_components,) or None
+    """
+    return None if ratio == 1.0 else np.where(signature < 0.0, 1.0 / np.sqrt(ratio), 1.0)
+
+
+def _prepare(
+    machine: Machine,
+    Z: np.ndarray,
+    labeled: LabeledRows,
+    factor: np.ndarray | None,
+    fold: np.ndarray | None,
+    *,
+    in_place: bool,
+) -> PreparedRows:
+    weight = labeled.weights
+    shift = (weight / weight.sum()) @ Z if machine.free_intercept else None
+    preparation = Preparation(shift, factor)
+    rows = MemoryRows(preparation(Z, in_place=in_place), labeled.codes, weight, fold)
+    moments = rows.moments()
+    before = preconditioner(moments, free_intercept=machine.free_intercept, dtype=rows.dtype)
+    return PreparedRows(rows, moments, preparation, before)
+
+
+def fit_in_memory(
+    machine: Machine,
+    candidates: Candidates,
+    features: Features,
+    labeled: LabeledRows,
+    choice: LabeledRows | None = None,
+) -> FittedMachine:
+    """Choose and fit, with the features of all rows in memory.
+
+    Parameters
+    ----------
+    machine : Machine
+    candidates : Candidates
+    features : Features
+    labeled : LabeledRows
+    choice : LabeledRows, default=None
+        The rows to choose on; None for all.
+
+    Returns
+    -------
+    FittedMachine
+    """
+    Z = all_features(features, labeled.X, checked=labeled.checked)
+    if choice is None or candidates.single:
+        return fit_features(machine, candidates, Z, labeled, features.signature)
+    some = all_features(features, choice.X, checked=choice.checked)
+    chosen = choose_strength(machine, candidates, some, choice, features.signature)[0]
+    return fit_features(machine, candidates, Z, labeled, features.signature, chosen)
+
+
+def fit_features(
+    machine: Machine,
+    candidates: Candidates,
+    Z: np.ndarray,
+    labeled: LabeledRows,
+    signature: np.ndarray,
+    chosen: Chosen | None = None,
+) -> FittedMachine:
+    """Choose, unless that is done, and fit on all rows.
+
+    Parameters
+    ----------
+    machine : Machine
+    candidates : Candidates
+    Z : ndarray of shape (n_rows, n_components)
+        Overwritten.
+    labeled : LabeledRows
+    signature : ndarray of shape (n_components,)
+    chosen : Chosen, default=None
+
+    Returns
+    -------
+    FittedMachine
+    """
+    prepared = None
+    if chosen is None and not candidates.single:
+        chosen, prepared = choose_strength(machine, candidates, Z, labeled, signature)
+    chosen = chosen or Chosen(0, None, 1.0)
+    pair = candidates.pairs(chosen.scale, float(labeled.weights.sum()))[chosen.best]
+    if prepared is None:
+        prepared = _prepare(machine, Z, labeled, penalty_factor(signature, pair[1]), None, in_place=True)
+    fit = fit_machine(
+        machine, prepared.rows, prepared.moments, prepared.preparation, float(pair[0]), before=prepared.before
+    )
+    return FittedMachine(fit, chosen)
+
+
+def fit_stream(
+    machine: Machine,
+    candidates: Candidates,
+    stream: Stream,
+    task: RowTask,
+    sample: LabeledRows,
+) -> FittedMachine:
+    """Choose on a sample of rows, and fit in passes over all.
+
+    Parameters
+    ----------
+    machine : Machine
+    candidates : Candidates
+    stream : Stream
+    task : RowTask
+    sample : LabeledRows
+        The rows to choose on, with the weights that the task gives them.
+
+    Returns
+    -------
+    FittedMachine
+    """
+    features: Features = task.features
+    chosen = Chosen(0, None, 1.0)
+    if not candidates.single:
+        Z = all_features(features, sample.X, checked=sample.checked)
+        chosen = choose_strength(machine, candidates, Z, sample, features.signature)[0]
+    ratio = candidates.pairs(chosen.scale, 1.0)[chosen.best, 1]
+    task = RowTask(
+        features, task.classes, task.factors, task.check, Preparation(None, penalty_factor(features.signature, ratio))
+    )
+    rows, moments = prepared_passes(stream, task, center=machine.free_intercept)
+    strength = candidates.pairs(chosen.scale, float(moments.class_weight.sum()))[chosen.best, 0]
+    return FittedMachine(fit_machine(machine, rows, moments, rows.task.preparation, float(strength)), chosen)
+
+
+def choose_strength(
+    machine: Machine, candidates: Candidates, Z: np.ndarray, labeled: LabeledRows, signature: np.ndarray
+) -> tuple[Chosen, PreparedRows | None]:
+    """The best candidate by cross-validation.
+
+    Parameters
+    ----------
+    machine : Machine
+    candidates : Candidates
+    Z : ndarray of shape (n_rows, n_components)
+        Overwritten.
+    labeled : LabeledRows
+    signature : ndarray of shape (n_components,)
+
+    Returns
+    -------
+    chosen : Chosen
+    prepared : PreparedRows or None
+        Rows for the final fit, if Z could be prepared for it.
+    """
+    fold = deal_folds(labeled.X, labeled.codes, N_FOLDS)
+    weight = float(labeled.weights.sum())
+    ratios = candidates.pairs(1.0, weight)[:, 1]
+    groups = list(by_ratio(np.stack([np.ones(ratios.size), ratios], axis=1)))
+    several = len(groups) > 1
+    first = _prepare(
+        machine, Z, labeled, None if several else penalty_factor(signature, ratios[0]), fold, in_place=not several
+    )
+    pairs = candidates.pairs(first.scale, weight)
+    errors, losses = np.full(len(pairs), np.inf), np.full(len(pairs), np.inf)
+    for ratio, same in groups:
+        prepared = first
+        if several:
+            prepared = _prepare(machine, Z, labeled, penalty_factor(signature, ratio), fold, in_place=False)
+        same = same[np.argsort(pairs[same, 0], kind="stable")]
+        found = held_out_scores(prepared.rows, prepared.moments, machine, pairs[same, 0].tolist(), N_FOLDS)
+        errors[same], losses[same] = found.errors, found.log_loss
+    chosen = best_of(machine, pairs[:, 0], Scores(errors, losses), first.scale)
+    return chosen, None if several else first
+
+
+def best_of(machine: Machine, strengths: np.ndarray, scores: Scores, scale: float) -> Chosen:
+    """The best of some candidates, of equals the weakest.
+
+    Parameters
+    ----------
+    machine : Machine
+    strengths : ndarray of shape (n_candidates,)
+    scores : Scores
+    scale : float
+
+    Returns
+    -------
+    Chosen
+    """
+    order = np.argsort(strengths, kind="stable")
+    ordered = Scores(scores.errors[order], scores.log_loss[order])
+    return Chosen(int(order[best_strength(ordered, machine)]), scores, scale)

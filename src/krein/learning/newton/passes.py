@@ -1,0 +1,272 @@
+"""Rows whose features are never held: every question of Newton's method is a pass over blocks of rows, wherever they live."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, Protocol, final
+
+import numpy as np
+
+from krein.learning.newton.losses import Problems
+from krein.learning.newton.machines import Preparation
+from krein.learning.newton.rows import MemoryRows, Moments, NewtonRows, Point, Solve, cholesky_solver
+from krein.learning.stream import Features, feature_blocks
+
+__all__ = ["PassRows", "RowTask", "Stream", "Totals", "class_codes", "prepared_passes"]
+
+_HESSIAN_BYTES = 2**28  # of the Hessians that one pass adds up
+
+Add = Callable[..., None]  # (sums, start, X, y, weight) -> None
+
+
+class Stream(Protocol):
+    """Rows that can be passed over again and again, block by block."""
+
+    def reduce(self, empty: Any, add: Add) -> Any:
+        """Sums of all rows, where ``add(sums, start, X, y, weight)`` adds a block.
+
+        Parameters
+        ----------
+        empty : sums with a method ``merge``
+        add : callable
+        """
+
+
+@final
+class Totals:
+    """Some arrays to add to, one for each quantity.
+
+    Parameters
+    ----------
+    shapes : sequence of tuples of int
+    """
+
+    def __init__(self, shapes: Sequence[tuple[int, ...]]) -> None:
+        self.parts = [np.zeros(shape) for shape in shapes]
+
+    def add(self, *parts: np.ndarray | float) -> None:
+        """Add to all of them.
+
+        Parameters
+        ----------
+        *parts : ndarray or float
+        """
+        for total, part in zip(self.parts, parts, strict=True):
+            total += part
+
+    def merge(self, other: Totals) -> None:
+        """Add the totals of other rows.
+
+        Parameters
+        ----------
+        other : Totals
+        """
+        self.add(*other.parts)
+
+
+@dataclass(frozen=True, eq=False)
+class RowTask:
+    """What it takes to turn a block of rows into rows of Newton's method; travels to where the blocks are.
+
+    Parameters
+    ----------
+    features : Features
+    classes : ndarray of shape (n_classes,)
+        Sorted.
+    factors : ndarray of shape (n_classes,) or None
+        What the weight of a row is multiplied with, for each class.
+    check : callable or None
+        ``(y, start) -> y``, the check of a block of labels that has not been checked.
+    preparation : Preparation
+    """
+
+    features: Features
+    classes: np.ndarray
+    factors: np.ndarray | None = None
+    check: Callable[[Any, int], np.ndarray] | None = None
+    preparation: Preparation = field(default_factory=Preparation)
+
+    def blocks(self, start: int, X: Any, y: Any, weight: np.ndarray | None) -> Iterator[MemoryRows]:
+        """Rows of positive weight, ready for products.
+
+        Parameters
+        ----------
+        start : int
+            The number of the first row.
+        X : ndarray, memory map or CSR matrix of shape (n_rows, n_features)
+        y : array of shape (n_rows,)
+        weight : ndarray of shape (n_rows,) or None
+
+        Yields
+        ------
+        MemoryRows
+        """
+        labels = y if self.check is None else self.check(y, start)
+        for block in feature_blocks(self.features, X, weight, start=start):
+            codes = class_codes(labels[block.index], self.classes)
+            weights = np.ones(codes.size) if block.weight is None else block.weight
+            if self.factors is not None:
+                weights = weights * self.factors[codes]
+            yield MemoryRows(self.preparation(block.Z), codes, weights)
+
+
+def class_codes(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """The place of each label among the classes.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n_rows,)
+    classes : ndarray of shape (n_classes,)
+        Sorted.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,), integer
+    """
+    codes: np.ndarray = np.minimum(np.searchsorted(classes, labels), classes.size - 1)
+    strange = np.flatnonzero(classes[codes] != labels)
+    if strange.size:
+        raise ValueError(
+            f"y contains the label {labels[strange[0]]!r}, which no row of positive weight had in the first pass; the rows "
+            "must be the same in every pass"
+        )
+    return codes
+
+
+def _add_moments(task: RowTask, totals: Totals, start: int, X: Any, y: Any, weight: np.ndarray | None) -> None:
+    for rows in task.blocks(start, X, y, weight):
+        found = rows.moments()
+        classes = np.zeros(task.classes.size)
+        classes[: found.class_weight.size] = found.class_weight
+        totals.add(found.gram * classes.sum(), classes, float(found.n_rows))
+
+
+def _add_point(
+    task: RowTask, W: np.ndarray, problems: Problems, totals: Totals, start: int, X: Any, y: Any, weight: Any
+) -> None:
+    for rows in task.blocks(start, X, y, weight):
+        point = rows.at(W, problems)
+        totals.add(point.total, point.gradient, point.summed)
+
+
+def _add_product(
+    task: RowTask,
+    W: np.ndarray,
+    problems: Problems,
+    V: np.ndarray,
+    totals: Totals,
+    start: int,
+    X: Any,
+    y: Any,
+    weight: Any,
+) -> None:
+    every = np.arange(problems.strength.size)
+    for rows in task.blocks(start, X, y, weight):
+        totals.add(rows.at(W, problems).product(V.astype(rows.dtype), every))
+
+
+def _add_hessians(
+    task: RowTask,
+    W: np.ndarray,
+    problems: Problems,
+    columns: np.ndarray,
+    totals: Totals,
+    start: int,
+    X: Any,
+    y: Any,
+    weight: Any,
+) -> None:
+    for rows in task.blocks(start, X, y, weight):
+        totals.add(rows.at(W, problems).hessians(columns))
+
+
+@final
+class PassRows(NewtonRows):
+    """Rows that are passed over for every question.
+
+    Parameters
+    ----------
+    stream : Stream
+    task : RowTask
+    """
+
+    def __init__(self, stream: Stream, task: RowTask) -> None:
+        self.stream, self.task = stream, task
+        self.width = int(task.features.signature.shape[0])
+        self.dtype = np.dtype(np.float64)
+
+    def moments(self) -> Moments:
+        size = self.width + 1
+        add = partial(_add_moments, self.task)
+        gram, classes, n_rows = self.stream.reduce(Totals([(size, size), self.task.classes.shape, ()]), add).parts
+        return Moments(gram / classes.sum(), classes, int(n_rows))
+
+    def at(self, W: np.ndarray, problems: Problems) -> Point:
+        size = problems.loss.size
+        empty = Totals([problems.strength.shape, W.shape, (problems.strength.size, size, size)])
+        found = self.stream.reduce(empty, partial(_add_point, self.task, W, problems))
+        return _PassPoint(self, W, problems, *found.parts)
+
+
+@final
+class _PassPoint(Point):
+    """Problems at coefficients, of which nothing is kept but sums."""
+
+    def __init__(
+        self,
+        rows: PassRows,
+        W: np.ndarray,
+        problems: Problems,
+        total: np.ndarray,
+        gradient: np.ndarray,
+        summed: np.ndarray,
+    ) -> None:
+        self._rows, self._W, self.problems = rows, W, problems
+        self.total, self.gradient, self.summed = total, gradient, summed
+
+    def product(self, V: np.ndarray, some: np.ndarray) -> np.ndarray:
+        W = self._W[:, self.problems.columns(some)]
+        add = partial(_add_product, self._rows.task, W, self.problems.some(some), V)
+        product: np.ndarray = self._rows.stream.reduce(Totals([V.shape]), add).parts[0]
+        return product
+
+    def solvers(self, columns: np.ndarray, penalty: np.ndarray) -> list[Solve]:
+        found: list[Solve] = []
+        at_once = max(1, _HESSIAN_BYTES // (8 * penalty.size**2))
+        for first in range(0, columns.size, at_once):
+            some = columns[first : first + at_once]
+            problems, places = np.unique(some // self.problems.loss.size, return_inverse=True)
+            W = self._W[:, self.problems.columns(problems)]
+            inside = places * self.problems.loss.size + some % self.problems.loss.size
+            add = partial(_add_hessians, self._rows.task, W, self.problems.some(problems), inside)
+            sums = self._rows.stream.reduce(Totals([(some.size, penalty.size, penalty.size)]), add).parts[0]
+            found.extend(cholesky_solver(one + np.diag(penalty)) for one in sums)
+        return found
+
+
+def prepared_passes(stream: Stream, task: RowTask, *, center: bool) -> tuple[PassRows, Moments]:
+    """Rows with their moments, from one pass; about the weighted mean of the features if the intercept is free.
+
+    Parameters
+    ----------
+    stream : Stream
+    task : RowTask
+        Without a shift.
+    center : bool
+
+    Returns
+    -------
+    rows : PassRows
+    moments : Moments
+    """
+    rows = PassRows(stream, task)
+    moments = rows.moments()
+    if not center:
+        return rows, moments
+    mean, factor = moments.gram[-1, :-1], task.preparation.factor
+    gram = moments.gram - np.multiply.outer(moments.gram[-1], moments.gram[-1])
+    gram[-1, -1] = 1.0
+    shifted = replace(task.preparation, shift=mean if factor is None else mean / factor)
+    return PassRows(stream, replace(task, preparation=shifted)), replace(moments, gram=gram)

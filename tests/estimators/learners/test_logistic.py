@@ -1,0 +1,138 @@
+"""KreinLogistic: scikit-learn's checks and coefficients, probabilities, the choice of λ, bad input."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from krein.estimators.learners.logistic import KreinLogistic
+from krein.estimators.maps.fourier import SignedFourierFeatures
+from krein.kernels import Gaussian
+from standin_map import CosineMap
+
+
+@parametrize_with_checks([KreinLogistic(), KreinLogistic(CosineMap(), regularizer="two")])
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, size=(400, 2))
+    y = np.array(["a", "b", "c"])[np.digitize(np.hypot(*X.T) + 0.1 * rng.normal(size=400), [0.5, 0.9])]
+    return X, y, rng.integers(0, 4, 400).astype(float)
+
+
+@pytest.mark.parametrize("two_classes", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_coefficients_are_those_of_scikit_learn(rows, two_classes, weighted):
+    X, y, weight = rows
+    y = y == "b" if two_classes else y
+    weight = weight if weighted else None
+    model = KreinLogistic(CosineMap(), lam=1e-5, tol=1e-11).fit(X, y, weight)
+    total = weight.sum() if weighted else 400
+    Z = model.features_.transform(X)
+    solver = "newton-cholesky" if two_classes else "newton-cg"
+    other = LogisticRegression(C=1.0 / (total * 1e-5), tol=1e-10, max_iter=10_000, solver=solver).fit(Z, y, weight)
+    np.testing.assert_allclose(model.coef_, other.coef_, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(model.predict_proba(X), other.predict_proba(Z), rtol=0, atol=1e-6)
+    np.testing.assert_allclose(model.decision_function(X), other.decision_function(Z), rtol=0, atol=1e-5)
+    np.testing.assert_array_equal(model.predict(X), other.predict(Z))
+
+
+def test_two_strengths_are_two_penalties(rows):
+    X, y, _ = rows
+    model = KreinLogistic(CosineMap(), regularizer="two", lam=(1e-4, 1e-2), tol=1e-10).fit(X, y)
+    sign = model.features_.signature_
+    scale = np.where(sign > 0, 1.0, 0.1)  # a column a tenth as long has a hundred times the penalty
+    other = LogisticRegression(C=1.0 / (400 * 1e-4), tol=1e-10, max_iter=10_000, solver="newton-cg")
+    other.fit(model.features_.transform(X) * scale, y)
+    np.testing.assert_allclose(model.coef_, other.coef_ * scale, rtol=0, atol=1e-6)
+    assert model.lam_ == (1e-4, 1e-2)
+    several = KreinLogistic(CosineMap(), regularizer="two").fit(X, y)
+    assert several.lams_.shape == (30, 2)
+    assert several.scores_.min() <= KreinLogistic(CosineMap()).fit(X, y).scores_.min() * 1.001
+
+
+def test_probabilities(rows):
+    X, y, _ = rows
+    model = KreinLogistic(CosineMap()).fit(X, y)
+    chances = model.predict_proba(X)
+    np.testing.assert_allclose(chances.sum(axis=1), 1.0)
+    np.testing.assert_allclose(np.exp(model.predict_log_proba(X)), chances)
+    np.testing.assert_array_equal(model.classes_[chances.argmax(axis=1)], model.predict(X))
+    binary = KreinLogistic(CosineMap()).fit(X, y == "b")
+    np.testing.assert_allclose(binary.predict_proba(X)[:, 1], 1 / (1 + np.exp(-binary.decision_function(X))))
+    far = binary.predict_log_proba(np.full((1, 2), 1e3))
+    assert np.isfinite(far).all()
+
+
+def test_lambda_is_chosen_by_log_loss_on_rows_held_out(rows):
+    X, y, _ = rows
+    model = KreinLogistic(CosineMap()).fit(X[::2], y[::2])
+    best = int(np.flatnonzero(model.scores_ <= 1.001 * model.scores_.min())[0])
+    assert model.lam_ == model.lams_[best]
+    assert (np.diff(model.lams_) < 0).all()
+    rest = [log_loss(y[1::2], KreinLogistic(CosineMap(), lam=lam).fit(X[::2], y[::2]).predict_proba(X[1::2]))
+            for lam in (model.lam_, 1e3 * model.lam_, model.lams_[0])]  # fmt: skip
+    assert rest[0] < min(rest[1:])
+    assert KreinLogistic(CosineMap(), lam=[1e-2, 1e-5]).fit(X, y).lam_ in (1e-2, 1e-5)
+    assert KreinLogistic(CosineMap(), lam=1e-2).fit(X, y).scores_ is None
+
+
+def test_float32_is_enough(rows):
+    X, y, _ = rows
+    double = KreinLogistic(CosineMap(), lam=1e-4).fit(X, y)
+    single = KreinLogistic(CosineMap(), lam=1e-4).fit(X.astype(np.float32), y)
+    np.testing.assert_allclose(single.predict_proba(X), double.predict_proba(X), atol=1e-3)
+
+
+def test_in_a_pipeline_and_a_search(rows):
+    X, y, _ = rows
+    search = GridSearchCV(
+        make_pipeline(
+            StandardScaler(), KreinLogistic(SignedFourierFeatures(Gaussian(1.0), 32, random_state=0), lam=1e-4)
+        ),
+        {"kreinlogistic__features__kernel__scale": [0.5, 2.0], "kreinlogistic__lam": [1e-4, 1e-2]},
+        scoring="neg_log_loss",
+        cv=3,
+    ).fit(X, y)
+    assert search.best_score_ > -0.8
+
+
+class TestBadInput:
+    @pytest.mark.parametrize(
+        ("name", "value"),
+        [
+            ("lam", 0),
+            ("lam", "cv"),
+            ("regularizer", "krein"),
+            ("regularizer", "l1"),
+            ("tol", 0.0),
+            ("max_iter", 0),
+            ("features", 3),
+            ("class_weight", "even"),
+            ("class_weight", 3),
+            ("class_weight", {"z": 1.0}),
+            ("class_weight", {"a": -1.0}),
+        ],
+    )
+    def test_errors_name_the_parameter(self, rows, name, value):
+        with pytest.raises((TypeError, ValueError), match=f"^{name} must "):
+            KreinLogistic(**{"features": CosineMap(), name: value}).fit(*rows[:2])
+
+    def test_one_class(self, rows):
+        with pytest.raises(ValueError, match="at least 2 classes"):
+            KreinLogistic(CosineMap()).fit(rows[0], ["a"] * 400)
+
+    def test_a_loaded_model_whose_parts_do_not_fit_is_refused(self, rows):
+        model = KreinLogistic(CosineMap()).fit(*rows[:2])
+        model._check_loaded()
+        model.classes_ = model.classes_[:2]
+        with pytest.raises(ValueError, match="classes ask for 1"):
+            model._check_loaded()

@@ -1,0 +1,104 @@
+"""Classifiers on the exact map of all rows: the map, copies of rows, an independent solution, indefinite kernels."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from krein.kernels import DeltaGaussian, Gaussian
+from krein.learning.newton.exact import exact_map, fit_exact
+from krein.learning.newton.fitting import Candidates
+from krein.learning.newton.labeled import LabeledRows
+from krein.learning.newton.machines import Machine
+from krein.learning.tuning import Placement
+from krein.learning.tuning.choice import Choice
+
+
+class Strengths(Candidates):
+    """Some strengths, one ratio."""
+
+    def __init__(self, *values):
+        self.values = values
+
+    def pairs(self, scale, weight):
+        return np.stack([self.values, np.ones(len(self.values))], axis=1)
+
+    @property
+    def single(self):
+        return len(self.values) == 1
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 2))
+    y = (np.hypot(*X.T) + 0.2 * rng.normal(size=90) > 1.2).astype(int)
+    return X, y, rng.integers(1, 4, 90).astype(float)
+
+
+@pytest.mark.parametrize("kernel", [Gaussian(1.0), DeltaGaussian(0.7, 3.0)])
+@pytest.mark.parametrize("center", [False, True])
+def test_map_gives_the_kernel_back(rows, kernel, center):
+    X, _, weight = rows
+    K = kernel(X)
+    found = exact_map(K, weight, center=center)
+    H = np.eye(90) - (weight / weight.sum() if center else 0.0)
+    np.testing.assert_allclose((found.Z * found.signature) @ found.Z.T, H @ K @ H.T, atol=1e-9)
+    gram = (found.Z.T * weight) @ found.Z
+    np.testing.assert_allclose(gram, np.diag(np.diagonal(gram)), atol=1e-9)
+    if center:
+        np.testing.assert_allclose(weight @ found.Z, 0.0, atol=1e-6)
+    np.testing.assert_allclose((K - found.mean) @ found.carry, found.Z, atol=1e-5)
+    assert (found.signature < 0).any() == isinstance(kernel, DeltaGaussian)
+
+
+def test_logistic_machine_is_that_of_the_dual(rows):
+    """Against a general optimizer of the same objective in the coefficients of the kernel's columns."""
+    X, y, weight = rows
+    K = Gaussian(1.0)(X)
+    choice = Choice(Placement(), Gaussian(1.0))
+    _, model = fit_exact(
+        Machine("logistic", 2, 1e-9, 200), Strengths(0.3), choice, LabeledRows(X, y, weight, checked=True)
+    )
+    sign = 2.0 * y - 1.0
+
+    def objective(parameters):
+        alpha, b = parameters[:-1], parameters[-1]
+        f = K @ alpha + b
+        wrong = 1.0 / (1.0 + np.exp(sign * f))
+        slope = -0.3 * weight * sign * wrong
+        value = 0.5 * alpha @ K @ alpha + 0.3 * weight @ np.logaddexp(0.0, -sign * f)
+        return value, np.append(K @ (alpha + slope), slope.sum())
+
+    found = minimize(objective, np.zeros(91), jac=True, method="BFGS", options={"gtol": 1e-7, "maxiter": 5000})
+    np.testing.assert_allclose(model(X)[:, 0], K @ found.x[:-1] + found.x[-1], atol=1e-4)
+
+
+@pytest.mark.parametrize("kernel", [Gaussian(1.0), DeltaGaussian(0.7, 3.0)])
+@pytest.mark.parametrize("kind", ["hinge", "logistic"])
+def test_weights_are_copies(rows, kind, kernel):
+    X, y, weight = rows
+    choice = Choice(Placement(), kernel, indefinite=isinstance(kernel, DeltaGaussian))
+    machine = Machine(kind, 2, 1e-8, 100)
+    copies = np.repeat(np.arange(90), weight.astype(int))
+    new = np.random.default_rng(1).normal(size=(20, 2))
+    one = fit_exact(machine, Strengths(1.0), choice, LabeledRows(X, y, weight, checked=True))[1]
+    other = fit_exact(machine, Strengths(1.0), choice, LabeledRows(X[copies], y[copies], None, checked=True))[1]
+    np.testing.assert_allclose(one(new), other(new), atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["hinge", "logistic"])
+def test_strength_for_an_indefinite_kernel_is_chosen_by_honest_folds(rows, kind):
+    X, y, weight = rows
+    labeled = LabeledRows(X, y, weight, checked=True)
+    machine = Machine(kind, 2, 1e-6, 100)
+    strengths = Strengths(0.01, 1.0, 100.0)
+    scores = {}
+    for indefinite in (False, True):
+        choice = Choice(Placement(), DeltaGaussian(0.7, 3.0), indefinite=indefinite)
+        found = fit_exact(machine, strengths, choice, labeled)[0].chosen
+        scores[indefinite] = found.scores
+        assert found.best in (0, 1, 2)
+    definite = Choice(Placement(), Gaussian(1.0)), Choice(Placement(), Gaussian(1.0), indefinite=True)
+    same = [fit_exact(machine, strengths, choice, labeled)[0].chosen.scores.errors for choice in definite]
+    np.testing.assert_allclose(*same, atol=2.0 * weight.max() / weight.sum())  # a kernel without negative part
+    assert not np.allclose(scores[False].errors, scores[True].errors)

@@ -124,16 +124,15 @@ def test_train_is_fit_on_the_rows_in_memory(tmp_path):
     np.testing.assert_allclose(model.predict(X), again.predict(X), rtol=0, atol=1e-6)
 
 
-@pytest.mark.parametrize(("target", "words"), [("grade", "share of wrong classes"), ("score", "mean squared error")])
-def test_the_report_says_what_chose_the_strength(tmp_path, target, words):
+@pytest.mark.parametrize("target", ["grade", "score"])
+def test_the_report_says_what_chose_the_strength(tmp_path, target):
     data = write(FRAME[["a", "b", "c", target]], tmp_path / "train.csv")
     report = train(data, target, tmp_path / "m", kernel="gaussian(0.7)", n_components=64, show_progress=False)
-    assert words in report.criterion_is
+    assert "mean squared error" in report.criterion_is
     model = load_model(tmp_path / "m")
     assert report.criterion == model.scores_[list(model.lams_).index(model.lam_)]
     if target == "grade":
-        # an error of 0.0 to 0.2 (16 seeds gave 0.03 to 0.14 on new rows), where squared errors of three classes are of order 0.5
-        assert 0.0 <= report.criterion < 0.2
+        assert 0.0 <= report.criterion < 0.5  # that of a constant is 0.67 for three classes
     given = train(data, target, tmp_path / "m", kernel="gaussian(0.7)", n_components=64, lam=1e-3, show_progress=False)
     assert given.criterion is given.criterion_is is None
     assert given.lam == 1e-3

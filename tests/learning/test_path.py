@@ -223,26 +223,3 @@ def test_fold_scores_are_errors_on_rows_not_decomposed():
             expected[i] += np.square(y[b] - K[np.ix_(b, a)] @ alpha).sum() / 20
     found = fold_scores(K, y, lam, "hilbert", center=False, n_folds=4)
     np.testing.assert_allclose(found, expected, rtol=1e-9)
-
-
-def test_leave_one_out_error_rate():
-    rng = np.random.default_rng(17)
-    codes = rng.integers(0, 3, 50)
-    Z = rng.normal(size=(50, 6))
-    Z[:, 0] += codes
-    Y = np.eye(3)[codes]
-    sums = NormalSums(Z[0], np.zeros(3))
-    sums.add(Z, Y)
-    centered = sums.centered()
-    path = ridge_path(centered.gram, np.ones(6), "hilbert")
-    squared = loo_scores(path, centered, np.array([3.0]), Z, Y)[0]
-    wrong = 0
-    for i in range(50):
-        keep = np.arange(50) != i
-        A, B = Z[keep] - Z[keep].mean(axis=0), Y[keep] - Y[keep].mean(axis=0)
-        w = np.linalg.solve(A.T @ A + 3.0 * np.eye(6), A.T @ B)
-        wrong += np.argmax((Z[i] - Z[keep].mean(axis=0)) @ w + Y[keep].mean(axis=0)) != codes[i]
-    constant = np.square(Y - Y.mean(axis=0)).sum() / 50
-    found = loo_scores(path, centered, np.array([3.0]), Z, Y, classes=codes)[0]
-    assert found == pytest.approx(wrong / 50 + 0.01 * squared / constant, rel=1e-9)
-    assert 0 < wrong < 50

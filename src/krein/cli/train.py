@@ -27,10 +27,7 @@ __all__ = ["TrainReport", "add_train", "train"]
 _SCALINGS = ("auto", "standard", "minmax", "none")
 _GIVEN_WIDTH, _GIVEN_SCALING = 512, "minmax"  # where a kernel is given and nothing else
 # What KreinRidge and KreinRidgeClassifier choose λ by when nothing else is asked of them.
-_CRITERIA = {
-    "classification": "leave-one-out share of wrong classes, plus a hundredth of the relative squared error",
-    "regression": "leave-one-out mean squared error",
-}
+_CRITERION = "leave-one-out mean squared error"
 _EXACT_CRITERION = "squared error of rows left out, in units of that of a constant"
 _SHOWN = 10  # trials in the table
 
@@ -227,7 +224,7 @@ def train(
         n_components=None if model.features_ is None else int(model.features_.signature_.shape[0]),
         lam=model.lam_,
         criterion=None if given else _score_chosen(model),
-        criterion_is=None if given else _CRITERIA[found] if model.model_ is None else _EXACT_CRITERION,
+        criterion_is=None if given else _CRITERION if model.model_ is None else _EXACT_CRITERION,
         n_classes=int(model.classes_.size) if found == "classification" else None,
         trials=None if chosen is None or not len(chosen.trials) else chosen.trials,
     )

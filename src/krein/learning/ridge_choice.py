@@ -113,12 +113,11 @@ class RidgeSolution:
 
 @dataclass(frozen=True, eq=False)
 class _KeptRows:
-    """Rows to leave out one by one: features, target columns, weights, and for labels the column of each row's class."""
+    """Rows to leave out one by one: features, target columns and weights."""
 
     Z: np.ndarray
     Y: np.ndarray
     weight: np.ndarray
-    classes: np.ndarray | None
 
 
 def check_lam(lam: Any, regularizer: Any, selection: Any = "loo") -> np.ndarray | None:
@@ -239,7 +238,7 @@ def _kept_rows(sums: RidgeSums, targets: Targets, features: Features) -> _KeptRo
     if kept is None:
         return None
     Z, codes, weight = kept
-    return _KeptRows(Z, targets.columns(codes), weight, targets.classes_of(codes))
+    return _KeptRows(Z, targets.columns(codes), weight)
 
 
 def _choose(
@@ -275,7 +274,7 @@ def _choose(
             solutions = [path.coefficients(trained.cross, m) for m in mu]
             scores[rows] = held_out_scores(solutions, trained, held)
         elif kept is not None:
-            scores[rows] = loo_scores(path, trained, mu, kept.Z, kept.Y, kept.weight, kept.classes)
+            scores[rows] = loo_scores(path, trained, mu, kept.Z, kept.Y, kept.weight)
         scores[rows[[path.clearance(m) < NEARLY_SINGULAR for m in mu]]] = np.inf
         best = best_candidate(candidates, scores, _ROUNDING * variance)
         if best in rows:

@@ -40,9 +40,8 @@ def loo_scores(
     Z: np.ndarray,
     Y: np.ndarray,
     weight: np.ndarray | None = None,
-    classes: np.ndarray | None = None,
 ) -> np.ndarray:
-    r"""Leave-one-out error for each μ, in closed form: mean squared, or rate of wrong classes.
+    r"""Mean squared leave-one-out error for each μ, in closed form.
 
     .. math:: y_i - \hat y_i^{(-i)} = \frac{y_i - \hat y_i}{1 - h_i}, \qquad
               h_i = \frac{1}{W} + (z_i - \bar z)^\top (G + \mu R)^{-1} (z_i - \bar z)
@@ -59,9 +58,6 @@ def loo_scores(
     Y : ndarray of shape (n_rows, n_targets)
     weight : ndarray of shape (n_rows,), default=None
         Where all weights in the sums are whole numbers, one of the copies of a row is left out, else the whole row.
-    classes : ndarray of shape (n_rows,), default=None
-        The column of Y that is each row's class. Then the score is the share of rows whose largest value is another
-        column, plus a hundredth of the squared error relative to that of a constant, which decides between equals.
 
     Returns
     -------
@@ -78,7 +74,6 @@ def loo_scores(
     leverage = np.square(inside) @ shrink.T
     scores = np.empty(mu.size)
     total = float(weight.sum())
-    constant = max(float(sums.square.sum()) / sums.weight, np.finfo(np.float64).tiny)
     for some in row_blocks(mu.size, max(1, _TOGETHER // max(1, target.shape[1]))):
         # several λ in one product: a matrix with few columns keeps no processor busy
         solutions = shrink[some].T[:, :, None] * cross[:, None, :]
@@ -90,12 +85,7 @@ def loo_scores(
                 scores[i] = np.inf
                 continue
             residual = (target - fitted[:, i - some.start]) / free[:, None]
-            squared = float(weight @ np.square(residual).sum(axis=1)) / total
-            if classes is None:
-                scores[i] = squared
-            else:
-                wrong = (Y - residual).argmax(axis=1) != classes
-                scores[i] = float(weight @ wrong) / total + 0.01 * squared / constant
+            scores[i] = float(weight @ np.square(residual).sum(axis=1)) / total
     return scores
 
 

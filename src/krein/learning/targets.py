@@ -89,19 +89,6 @@ class Targets(ABC):
         """
 
     @abstractmethod
-    def classes_of(self, codes: np.ndarray) -> np.ndarray | None:
-        """The column that is each row's class, or None if targets are no classes.
-
-        Parameters
-        ----------
-        codes : ndarray
-
-        Returns
-        -------
-        ndarray of shape (n_rows,) or None
-        """
-
-    @abstractmethod
     def check_complete(self) -> None:
         """An error if no model can be fitted to the targets seen."""
 
@@ -153,9 +140,6 @@ class NumberTargets(Targets):
         mean: np.ndarray = columns.mean(axis=0)
         return mean
 
-    def classes_of(self, codes: np.ndarray) -> np.ndarray | None:
-        return None
-
     def check_complete(self) -> None:
         pass
 
@@ -200,9 +184,6 @@ class LabelTargets(Targets):
 
     def shift(self, y: np.ndarray, *, intercept: bool) -> np.ndarray:
         return np.full(len(self._codes), self.late_shift)
-
-    def classes_of(self, codes: np.ndarray) -> np.ndarray | None:
-        return codes
 
     def check_complete(self) -> None:
         if len(self._codes) < 2:

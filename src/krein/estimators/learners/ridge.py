@@ -194,8 +194,8 @@ class KreinRidgeClassifier(RowClassifierMixin, RidgeBase):
 
     .. math:: \hat y(x) = \arg\max_c\ z(x)^\top w_c + b_c
 
-    Parameters are those of `KreinRidge`. With ``selection="loo"`` λ is chosen by the rate of wrong classes, squared error
-    deciding between equals; the other two criteria know the squared error only.
+    Parameters are those of `KreinRidge`. Kernel and λ are chosen by squared errors of the targets: the rate of wrong classes
+    is coarse, and where rows are few it chose worse on new ones.
 
     Parameters
     ----------

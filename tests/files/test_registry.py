@@ -66,6 +66,7 @@ TAGS = [
     "objects",
     "fitted-nystroem",
     "fitted-correction",
+    "distance-kernel",
     "placement",
     "kernel-model",
     "trial",

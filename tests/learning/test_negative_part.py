@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from krein.learning.negative_part import _predictions, score_negative_part
+from krein.learning.matrix_folds import held_out_predictions
+from krein.learning.negative_part import score_negative_part
 
 
 def signed(rng, n=120):
@@ -53,7 +54,7 @@ def test_predictions_are_those_of_ridge_written_out():
     rng = np.random.default_rng(1)
     _, K = signed(rng, 40)
     y, inside, outside = rng.normal(size=(40, 1)), np.arange(30), np.arange(30, 40)
-    kept, dropped = _predictions(K, y, inside, outside)
+    kept, dropped = held_out_predictions(K, y, inside, outside)
     H = np.eye(30) - 1.0 / 30
     centered = H @ K[:30, :30] @ H
     across = (K[30:, :30] - K[:30, :30].mean(axis=0)) @ H

@@ -46,6 +46,7 @@ from krein.sampling import (
 )
 from krein.similarities.called import CallableSimilarity
 from krein.similarities.corrections import FittedCorrection
+from krein.similarities.distance_kernel import DistanceKernel
 from krein.similarities.nystroem import FittedNystroem
 from krein.similarities.object_kernel import FunctionKernel
 from krein.similarities.objects import Objects
@@ -98,6 +99,7 @@ TAGS: dict[str, type] = {
     "objects": Objects,
     "fitted-nystroem": FittedNystroem,
     "fitted-correction": FittedCorrection,
+    "distance-kernel": DistanceKernel,
     "placement": Placement,
     "kernel-model": KernelModel,
     "trial": Trial,

@@ -11,8 +11,8 @@ from krein._core.rows import row_blocks
 from krein._core.threads import quiet_blas
 from krein.learning.components import principal_axes
 from krein.learning.sums import FeatureSums
+from krein.similarities import CallableSimilarity, Effort, Similarity
 from krein.similarities.centering import centered_inner_products, centered_rows, square_means
-from krein.similarities.similarity import Similarity
 from krein.similarities.spectrum import signed_root, signed_spectrum
 
 __all__ = ["FittedEmbedding", "fit_embedding"]
@@ -31,7 +31,7 @@ class FittedEmbedding:
     ----------
     metric : Similarity
         Whose values are distances.
-    landmarks : array, or ndarray of int for precomputed distances
+    landmarks : array or Objects, or ndarray of int for precomputed distances
     means : ndarray of shape (n_landmarks,)
         Mean squared distances of landmarks from each other.
     root : ndarray of shape (n_landmarks, n_components)
@@ -63,12 +63,14 @@ class FittedEmbedding:
         """±1 for each column; columns of zeros count as positive."""
         return np.where(self.eigenvalues < 0.0, -1.0, 1.0)
 
-    def __call__(self, X: Any) -> np.ndarray:
+    def __call__(self, X: Any, effort: Effort | None = None) -> np.ndarray:
         """Coordinates of placed objects.
 
         Parameters
         ----------
-        X : array, or rows of a precomputed matrix
+        X : array or Objects, or rows of a precomputed matrix
+        effort : Effort, default=None
+            For distances that are called.
 
         Returns
         -------
@@ -76,57 +78,77 @@ class FittedEmbedding:
         """
         out = np.empty((X.shape[0], self.eigenvalues.size))
         for rows in row_blocks(X.shape[0], _BLOCK):
-            products = centered_rows(self.metric.block(X[rows], self.landmarks), self.means)
+            products = centered_rows(self.metric.block(X[rows], self.landmarks, effort), self.means)
             with quiet_blas():
                 out[rows] = products @ self.root - self.offset
         return out
 
 
 def fit_embedding(
-    metric: Similarity, X: Any, n_components: int, n_landmarks: int, rng: np.random.Generator
-) -> FittedEmbedding:
+    metric: Similarity,
+    X: Any,
+    n_components: int,
+    n_landmarks: int,
+    rng: np.random.Generator,
+    effort: Effort | None = None,
+) -> tuple[FittedEmbedding, np.ndarray]:
     r"""Principal axes of the objects in the space that landmarks span.
 
     .. math:: -\tfrac12 H D_{LL}^2 H = U \Lambda U^\top, \qquad \phi(x) = b(x)^\top U |\Lambda|^{-1/2}
 
     are features with the signature of :math:`\Lambda`; the axes are those of `krein.learning.components.principal_axes`, as in
-    `krein.KreinPCA`. With all objects as landmarks this is classical scaling, negative eigenvalues included.
+    `krein.KreinPCA`. With all objects as landmarks this is classical scaling, negative eigenvalues included. No distance is
+    computed twice.
 
     Parameters
     ----------
     metric : Similarity
         Whose values are distances.
-    X : array
+    X : array or Objects
         Placed training objects, or their matrix of distances.
     n_components : int
     n_landmarks : int
         Objects, drawn at random, to which the others are compared; all of them if there are no more.
     rng : numpy.random.Generator
+    effort : Effort, default=None
+        For distances that are called.
 
     Returns
     -------
-    FittedEmbedding
+    embedding : FittedEmbedding
+    coordinates : ndarray of shape (n_objects, n_components)
+        Of the training objects.
     """
     n = X.shape[0]
-    everyone = n_landmarks >= n
-    chosen = np.arange(n) if everyone else np.sort(rng.choice(n, size=n_landmarks, replace=False))
-    landmarks = metric.landmarks(X, chosen)
-    distances = np.asarray(metric.square(X, landmarks), dtype=np.float64)
+    chosen = np.arange(n) if n_landmarks >= n else np.sort(rng.choice(n, size=n_landmarks, replace=False))
+    others = np.setdiff1d(np.arange(n), chosen)
+    if isinstance(metric, CallableSimilarity):
+        trained = metric.training(X[chosen], effort)
+        metric, landmarks, distances = trained.similarity, trained.rows, trained.matrix
+    else:
+        metric = metric.settled(X)
+        landmarks = metric.landmarks(X, chosen)
+        distances = np.asarray(metric.square(X, landmarks), dtype=np.float64)
     means = square_means(distances)
     with quiet_blas():
         spectrum = signed_spectrum(centered_inner_products(distances))
-        root, signature, _ = signed_root(spectrum, 0.0 if everyone else _LANDMARK_TOL)
-    sums = FeatureSums()
-    for rows in row_blocks(n, _BLOCK):
-        block = distances[rows] if everyone else metric.block(X[rows], landmarks)
+        root, signature, _ = signed_root(spectrum, _LANDMARK_TOL if others.size else 0.0)
+        features = np.empty((n, root.shape[1]))
+        features[chosen] = centered_rows(distances, means) @ root
+    for part in row_blocks(others.size, _BLOCK):
+        block = metric.block(X[others[part]], landmarks, effort)
         with quiet_blas():
-            sums.add(centered_rows(block, means) @ root)
+            features[others[part]] = centered_rows(block, means) @ root
     width = int(n_components)
     values, turn, offset = np.zeros(width), np.zeros((root.shape[1], width)), np.zeros(width)
     if root.shape[1]:
+        sums = FeatureSums()
+        sums.add(features)
         scatter = sums.centered()
         found = principal_axes(scatter.gram, signature, width)
         kept = slice(found.values.size)
         values[kept], turn[:, kept] = found.values, found.components.T
         offset = scatter.mean @ turn
-    return FittedEmbedding(metric, landmarks, means, root @ turn, offset, values)
+    with quiet_blas():
+        coordinates = features @ turn - offset
+        return FittedEmbedding(metric, landmarks, means, root @ turn, offset, values), coordinates

@@ -7,13 +7,12 @@ from typing import final
 
 import numpy as np
 
-from krein.learning.dense import symmetric_eigen
+from krein.learning.matrix_folds import RIDGES, dealt_folds, held_out_predictions
 
 __all__ = ["PartScores", "score_negative_part"]
 
 _FOLDS = 5
 _REPEATS = 4
-_RIDGES = np.logspace(-5.0, 1.0, 13)  # of the mean size of the eigenvalues, per object
 _DEVIATIONS = 2.0  # standard errors by which two scores must differ to count as different
 
 
@@ -77,14 +76,12 @@ def score_negative_part(
     """
     n = matrix.shape[0]
     folds = min(_FOLDS, n)
-    scores = np.zeros((2, _RIDGES.size, _REPEATS * folds))
+    scores = np.zeros((2, RIDGES.size, _REPEATS * folds))
     truth = targets.argmax(axis=1)
     spread = float(np.square(targets - targets.mean(axis=0)).sum()) / n or 1.0
     for repeat in range(_REPEATS):
-        fold = rng.permutation(n) % folds
-        for held in range(folds):
-            inside, outside = np.flatnonzero(fold != held), np.flatnonzero(fold == held)
-            for part, predicted in enumerate(_predictions(matrix, targets, inside, outside)):
+        for held, (inside, outside) in enumerate(dealt_folds(n, folds, rng)):
+            for part, predicted in enumerate(held_out_predictions(matrix, targets, inside, outside)):
                 if labels:
                     score = (predicted.argmax(axis=2) == truth[outside]).mean(axis=1)
                 else:
@@ -96,22 +93,3 @@ def score_negative_part(
     overlap = 1.0 / gains.size + 1.0 / max(folds - 1, 1)  # held-out objects over training objects
     error = float(np.sqrt(gains.var(ddof=1) * overlap)) if gains.size > 1 else np.inf
     return PartScores(float(kept.mean()), float(dropped.mean()), error, "accuracy" if labels else "R2", n)
-
-
-def _predictions(
-    matrix: np.ndarray, targets: np.ndarray, inside: np.ndarray, outside: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Predictions for objects held out, with and without the negative part; shape (n_ridges, n_outside, n_targets)."""
-    K, across = matrix[np.ix_(inside, inside)], matrix[np.ix_(outside, inside)]
-    means = K.mean(axis=0)
-    K = K - means - means[:, None] + means.mean()
-    across = across - means - across.mean(axis=1, keepdims=True) + means.mean()
-    middle = targets[inside].mean(axis=0)
-    values, vectors = symmetric_eigen(0.5 * (K + K.T))
-    rotated = vectors.T @ (targets[inside] - middle)
-    carried = across @ vectors
-    ridges = _RIDGES * (float(np.abs(values).mean()) or 1.0)
-    shrink = np.sign(values) / (np.abs(values) + ridges[:, None])
-    kept = np.einsum("ij,rj,jt->rit", carried, shrink, rotated, optimize=True) + middle
-    dropped = np.einsum("ij,rj,jt->rit", carried, np.maximum(shrink, 0.0), rotated, optimize=True) + middle
-    return kept, dropped

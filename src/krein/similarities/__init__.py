@@ -2,6 +2,7 @@
 
 from krein.similarities.called import CallableSimilarity, as_similarity, is_called, is_precomputed, kernel_of
 from krein.similarities.corrections import CORRECTIONS, FittedCorrection, fit_correction
+from krein.similarities.distance_kernel import DistanceKernel
 from krein.similarities.evaluation import Effort
 from krein.similarities.evaluation_cache import SimilarityCache
 from krein.similarities.landmarks import LANDMARK_RULES, select_landmarks
@@ -14,6 +15,7 @@ from krein.similarities.spectrum import SignedSpectrum, signed_spectrum
 
 __all__ = [
     "ObjectKernel",
+    "DistanceKernel",
     "Objects",
     "as_objects",
     "is_numeric_matrix",

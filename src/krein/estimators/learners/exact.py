@@ -112,10 +112,11 @@ class ExactKreinRidge(KernelMatrixMixin, SavableMixin, RegressorMixin, FrozenPar
         X, y = self._checked_pair(X, y, multi_output=True, y_numeric=True)
         candidates = check_lam(self.lam, self.regularizer, "loo")
         intercept = truth_value(self.fit_intercept, "fit_intercept")
-        trained = self._train(X)
+        targets = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
+        trained = self._train(X, targets)
         found = fit_exact_ridge(
             trained.matrix,
-            np.asarray(y, dtype=np.float64).reshape(trained.matrix.shape[0], -1),
+            targets,
             regularizer=self.regularizer,  # type: ignore[arg-type]  # check_lam has seen that it is one
             candidates=candidates,
             intercept=intercept,
@@ -251,9 +252,10 @@ class ExactKreinSVC(KernelMatrixMixin, SavableMixin, ClassifierMixin, FrozenPara
         C, tol = positive_real(self.C, "C"), positive_real(self.tol, "tol")
         X, y = self._checked_pair(X, y)
         check_classification_targets(y)
-        if np.unique(y).size < 2:
-            raise ValueError(f"y must contain at least 2 classes, got only one class: {np.unique(y).tolist()}")
-        trained = self._train(X)
+        classes = np.unique(y)
+        if classes.size < 2:
+            raise ValueError(f"y must contain at least 2 classes, got only one class: {classes.tolist()}")
+        trained = self._train(X, np.where(y[:, None] == classes, 1.0, -1.0))
         spectrum = signed_spectrum(trained.matrix)
         machine = SVC(C=C, kernel="precomputed", tol=tol, cache_size=_CACHE).fit(spectrum.flipped(), y)
         self._keep(trained)

@@ -11,7 +11,9 @@ from sklearn.utils.validation import check_consistent_length, validate_data
 
 from krein.estimators.maps.base import default_kernel
 from krein.estimators.maps.objects import check_objects, object_tags
+from krein.learning.distance_choice import tuned_matrix
 from krein.similarities import (
+    DistanceKernel,
     Effort,
     KernelSimilarity,
     Objects,
@@ -50,10 +52,18 @@ class KernelMatrixMixin(BaseEstimator):
         check_consistent_length(objects, y)
         return objects, y
 
-    def _train(self, X: Any) -> TrainingMatrix:
-        """The symmetric matrix of similarities of checked training rows, which `_keep` stores what is needed of."""
-        similarity = as_similarity(self.kernel, call=self.call, symmetrize=self.symmetrize)
-        return similarity.training(similarity.place(X), self._effort)
+    def _train(self, X: Any, targets: np.ndarray) -> TrainingMatrix:
+        """The symmetric matrix of similarities of checked training rows, which `_keep` stores what is needed of.
+
+        Targets, numbers or ±1 for each class, are for a kernel that is to be chosen by what it predicts.
+        """
+        kernel = self.kernel
+        tuned = isinstance(kernel, DistanceKernel) and kernel.needs_fit  # also a median: here it is that of all pairs
+        similarity = as_similarity(
+            kernel.as_distance() if tuned else kernel, call=self.call, symmetrize=self.symmetrize
+        )
+        trained = similarity.training(similarity.place(X), self._effort)
+        return tuned_matrix(trained, kernel, targets) if tuned else trained
 
     def _keep(self, trained: TrainingMatrix) -> None:
         self.similarity_, self.X_fit_ = trained.similarity, trained.rows

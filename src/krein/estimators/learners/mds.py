@@ -11,10 +11,10 @@ from sklearn.utils.validation import check_is_fitted, check_non_negative, valida
 from krein._core.checks import one_of, positive_integer
 from krein._core.threads import quiet_blas
 from krein.estimators.maps.base import as_generator
+from krein.estimators.maps.objects import check_objects, object_tags
 from krein.files.models import SavableMixin
-from krein.kernels import Kernel
 from krein.learning.embedding import fit_embedding
-from krein.similarities import Similarity, as_similarity
+from krein.similarities import DistanceKernel, Effort, as_similarity, is_called, is_precomputed
 
 __all__ = ["KreinMDS"]
 
@@ -36,13 +36,16 @@ class KreinMDS(SavableMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     ----------
     n_components : int, default=2
         Number of axes, those of largest :math:`|\theta|`. Columns beyond the rank are zero.
-    metric : "precomputed" or callable, default="precomputed"
+    metric : "precomputed", str, callable or DistanceKernel, default="precomputed"
         Matrix of distances between training objects for `fit`, and of new objects (rows) to training objects for `transform`;
-        or a function of two matrices of rows that returns their distances, such as ``scipy.spatial.distance.cdist``.
+        or, for any sequence of objects, the name of a distance or a function as in `DistanceKernel`, or such a kernel,
+        of which the distance alone is taken.
     n_landmarks : int or "auto", default="auto"
         Objects, drawn at random, that all are compared with. ``"auto"`` takes all of up to 2,000 objects, and 1,000 of more.
     random_state : int, RandomState instance or None, default=None
         Draws the landmarks.
+    call, symmetrize, n_jobs, cache, verbose
+        How a function is called, and its values made: as in `KreinNystroem`.
 
     Attributes
     ----------
@@ -88,18 +91,28 @@ class KreinMDS(SavableMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         metric: Any = "precomputed",
         n_landmarks: int | str = "auto",
         random_state: Any = None,
+        call: str = "auto",
+        symmetrize: str = "error",
+        n_jobs: int | None = None,
+        cache: Any = None,
+        verbose: bool = False,
     ) -> None:
         self.n_components = n_components
         self.metric = metric
         self.n_landmarks = n_landmarks
         self.random_state = random_state
+        self.call = call
+        self.symmetrize = symmetrize
+        self.n_jobs = n_jobs
+        self.cache = cache
+        self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the axes.
 
         Parameters
         ----------
-        X : array of shape (n_samples, n_samples) of distances, or (n_samples, n_features) if ``metric`` is a function
+        X : array of shape (n_samples, n_samples) of distances, or any sequence of objects if ``metric`` is a function
         y : ignored
 
         Returns
@@ -115,7 +128,7 @@ class KreinMDS(SavableMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
         Parameters
         ----------
-        X : array of shape (n_samples, n_samples) of distances, or (n_samples, n_features) if ``metric`` is a function
+        X : array of shape (n_samples, n_samples) of distances, or any sequence of objects if ``metric`` is a function
         y : ignored
 
         Returns
@@ -123,14 +136,12 @@ class KreinMDS(SavableMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         ndarray of shape (n_samples, n_components)
         """
         width = positive_integer(self.n_components, "n_components")
-        metric = _as_metric(self.metric)
-        X = metric.place(validate_data(self, X, dtype=[np.float64, np.float32]))
-        if isinstance(self.metric, str):
-            check_non_negative(X, "KreinMDS, which takes distances")
-        metric = metric.settled(X)
+        metric = as_similarity(_distance(self.metric), call=self.call, symmetrize=self.symmetrize)
+        X = metric.place(self._checked(X, first=True))
         rng = as_generator(self.random_state)
-        self.map_ = fit_embedding(metric, X, width, self._landmark_count(X.shape[0]), rng)
-        self.embedding_ = self.map_(X)
+        self.map_, self.embedding_ = fit_embedding(
+            metric, X, width, self._landmark_count(X.shape[0]), rng, self._effort
+        )
         self._n_features_out = width
         return self.embedding_.astype(X.dtype)
 
@@ -140,15 +151,27 @@ class KreinMDS(SavableMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
         Parameters
         ----------
-        X : array of shape (n_new, n_samples) of distances to the training objects, or (n_new, n_features)
+        X : array of shape (n_new, n_samples) of distances to the training objects, or objects
 
         Returns
         -------
         ndarray of shape (n_new, n_components), float32 if X is float32, else float64
         """
         check_is_fitted(self, "map_")
-        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
-        return self.map_(self.map_.metric.place(X)).astype(X.dtype, copy=False)
+        X = self.map_.metric.place(self._checked(X, first=False))
+        return self.map_(X, self._effort).astype(X.dtype, copy=False)
+
+    def _checked(self, X: Any, *, first: bool) -> Any:
+        metric = _distance(self.metric)
+        if is_called(metric):
+            return check_objects(self, X, first=first)
+        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=first)
+        check_non_negative(X, "KreinMDS, which takes distances")
+        return X
+
+    @property
+    def _effort(self) -> Effort:
+        return Effort(self.n_jobs, self.cache, self.verbose)
 
     def _landmark_count(self, n: int) -> int:
         if isinstance(self.n_landmarks, str):
@@ -178,20 +201,27 @@ class KreinMDS(SavableMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         if self.embedding_.ndim != 2 or self.embedding_.shape[1] != width or self._n_features_out != width:
             raise ValueError(f"embedding_ has shape {self.embedding_.shape}, but there are {width} axes")
         landmarks = self.map_.landmarks
-        if landmarks.ndim == 1 and (landmarks.min() < 0 or landmarks.max() >= self.n_features_in_):
+        matrix = isinstance(landmarks, np.ndarray) and landmarks.ndim == 1
+        if matrix and (landmarks.min() < 0 or landmarks.max() >= self.n_features_in_):
             raise ValueError(f"the landmarks do not fit rows of {self.n_features_in_} columns")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = isinstance(self.metric, str)
-        tags.input_tags.positive_only = isinstance(self.metric, str)
+        metric = _distance(self.metric)
+        matrix = is_precomputed(metric)
+        tags.input_tags.pairwise = matrix
+        tags.input_tags.positive_only = matrix
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        object_tags(tags, metric)
         return tags
 
 
-def _as_metric(metric: Any) -> Similarity:
-    if metric is None or isinstance(metric, Kernel):
-        raise ValueError(f"metric must be 'precomputed' or a function that returns distances, got {metric!r}")
+def _distance(metric: Any) -> Any:
+    """The parameter as a kernel whose values are distances."""
+    if isinstance(metric, DistanceKernel):
+        return metric.as_distance()
     if isinstance(metric, str):
-        one_of(metric, "metric", ("precomputed",), otherwise=" or a function that returns distances")
-    return as_similarity(metric)
+        return metric if metric == "precomputed" else DistanceKernel(metric).as_distance()
+    if not is_called(metric):
+        raise ValueError(f"metric must be 'precomputed', a name, a DistanceKernel or a function, got {metric!r}")
+    return metric

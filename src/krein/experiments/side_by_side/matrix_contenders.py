@@ -124,7 +124,7 @@ def _ours(classify: bool, n_objects: int, seed: int) -> list[Contender]:
         return [Contender("krein-ridge", "ExactKreinRidge", ridge, True, "nothing set")]
     everyone = n_objects <= _ALL
     count = n_objects if everyone else _COLUMNS
-    features = KreinNystroem("precomputed", count, landmarks="uniform" if everyone else "leverage", random_state=seed)
+    features = KreinNystroem("precomputed", count, landmarks="uniform" if everyone else "auto", random_state=seed)
     landmarks = "all training objects as landmarks" if everyone else f"{count} landmarks"
     return [
         Contender("krein-ridge", "KreinRidgeClassifier", KreinRidgeClassifier(features), True, landmarks),

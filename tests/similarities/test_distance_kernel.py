@@ -1,0 +1,184 @@
+"""Functions of distances: formulas, what is learned, names, and learners on objects."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import cdist
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, cross_val_score
+
+import krein
+from krein import DistanceKernel, ExactKreinRidge, ExactKreinSVC, KreinMDS, KreinNystroem, KreinRidgeClassifier
+from krein.learning.distance_choice import best_form
+from krein.similarities.metrics import METRICS, metric_source, named_metric
+
+
+def lengths(a: str, b: str) -> float:
+    """A distance of words: letters that only one of them has, and the difference of lengths."""
+    return len(set(a) ^ set(b)) + abs(len(a) - len(b))
+
+
+def words(n=60, seed=0):
+    rng = np.random.default_rng(seed)
+    label = np.arange(n) % 2
+    letters = [list("abcdefg"), list("defghij")]
+    return ["".join(rng.choice(letters[one], size=rng.integers(3, 8))) for one in label], label
+
+
+@pytest.mark.parametrize(
+    ("form", "expected"),
+    [
+        ("exponential", lambda z: np.exp(-z)),
+        ("negative", lambda z: -z),
+        ("rational", lambda z: 1 / (1 + z)),
+        ("log", lambda z: -np.log(1 + z)),
+        ("distance", lambda z: z),
+    ],
+)
+@pytest.mark.parametrize("power", [0.5, 1.0, 2.0])
+def test_forms(form, expected, power, rng):
+    d = rng.uniform(0.0, 5.0, size=(4, 3))
+    found = DistanceKernel("precomputed", power, 2.0, form=form).similarity(d)
+    np.testing.assert_allclose(found, expected((d / 2.0) ** power), rtol=1e-12)
+
+
+def test_the_median_is_learned_from_training_objects(rng):
+    X = rng.normal(size=(50, 2))
+    D = cdist(X, X, "cityblock")
+    middle = np.median(D[np.triu_indices(50, 1)])
+    model = ExactKreinSVC(DistanceKernel("precomputed")).fit(D, X[:, 0] > 0)
+    assert model.similarity_.kernel.scale == pytest.approx(middle)
+    by_rows = ExactKreinSVC(DistanceKernel("cityblock")).fit(X, X[:, 0] > 0)
+    assert by_rows.similarity_.kernel.scale == pytest.approx(middle)
+    new = rng.normal(size=(9, 2))
+    np.testing.assert_array_equal(by_rows.predict(new), model.predict(cdist(new, X, "cityblock")))
+    kernel = DistanceKernel("precomputed")
+    assert kernel.fitted(np.array([0.0, 0.0, 0.0, 3.0])).scale == 3.0
+    assert kernel.fitted(np.zeros(4)).scale == 1.0
+
+
+def test_parameters_are_searched_with_distances_computed_once(rng):
+    X = rng.normal(size=(60, 2))
+    D, y = cdist(X, X, "cityblock"), X[:, 0] * X[:, 1] > 0
+    grid = {"kernel__power": [0.5, 1.0, 2.0], "kernel__scale": ["median", 1.0]}
+    search = GridSearchCV(ExactKreinSVC(DistanceKernel("precomputed"), C=10.0), grid, cv=3).fit(D, y)
+    assert search.best_score_ > 0.8
+    again = clone(search.best_estimator_)
+    assert again.kernel == search.best_estimator_.kernel
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_power_and_scale_from_labels(seed):
+    """The choice is the best of all candidates by an independent count of the same folds, and every pair is evaluated once."""
+    X, y = words(seed=seed)
+    calls = []
+
+    def counted(a, b):
+        calls.append((a, b))
+        return lengths(a, b)
+
+    model = ExactKreinSVC(DistanceKernel(counted, power="auto", scale="auto"), C=100.0, call="pairs").fit(X, y)
+    assert model.n_evaluations_ < len(X) ** 2  # each pair once, and some to see whether it is symmetric
+    assert len(calls) == model.n_evaluations_
+    chosen = model.similarity_.kernel
+    assert not chosen.needs_fit
+    assert model.score(X, y) > 0.9
+    D = np.array([[lengths(a, b) for b in X] for a in X], dtype=float)
+    forms = DistanceKernel("precomputed", "auto", "auto").candidates(D[np.triu_indices(len(X), 1)])
+    targets = np.where(y[:, None] == [0, 1], 1.0, -1.0)
+    best, errors = best_form(D, targets, forms, lambda form, d: form.similarity(d), np.random.default_rng(0))
+    assert errors.argmin() == best
+    assert (chosen.power, chosen.scale) == (forms[best].power, forms[best].scale)
+
+
+def test_power_from_numbers(rng):
+    X = rng.normal(size=(80, 2))
+    D, y = cdist(X, X), np.sin(2 * X[:, 0])
+    model = ExactKreinRidge(DistanceKernel("precomputed", power="auto", scale="auto")).fit(D, y)
+    assert model.similarity_.kernel.power >= 1.5  # a smooth target wants a smooth similarity
+    new = rng.normal(size=(40, 2)) * 0.7
+    truth = np.sin(2 * new[:, 0])
+    assert np.square(model.predict(cdist(new, X)) - truth).mean() < 0.1 * truth.var()
+
+
+def test_labels_are_needed_for_auto():
+    X, y = words()
+    with pytest.raises(ValueError, match="chosen with labels"):
+        KreinNystroem(DistanceKernel(lengths, power="auto"), 10, call="pairs").fit(X)
+    with pytest.raises(ValueError, match="chosen with labels"):
+        KreinRidgeClassifier(KreinNystroem(DistanceKernel(lengths, scale="auto"), 10, call="pairs")).fit(X, y)
+
+
+def test_landmarks_of_objects():
+    X, y = words(90)
+    model = KreinRidgeClassifier(KreinNystroem(DistanceKernel(lengths), 30, random_state=0, call="pairs"))
+    assert cross_val_score(model, X, y, cv=3).mean() > 0.8
+
+
+def test_scaling_of_objects():
+    X, _ = words(40)
+    D = np.array([[lengths(a, b) for b in X] for a in X], dtype=float)
+    by_words, by_matrix = KreinMDS(3, metric=lengths, call="pairs").fit(X[:30]), KreinMDS(3).fit(D[:30, :30])
+    np.testing.assert_allclose(by_words.embedding_, by_matrix.embedding_, atol=1e-9)
+    np.testing.assert_allclose(by_words.transform(X[30:]), by_matrix.transform(D[30:, :30]), atol=1e-9)
+    some = KreinMDS(2, metric=DistanceKernel(lengths), n_landmarks=10, random_state=0, call="pairs").fit(X)
+    np.testing.assert_allclose(some.transform(X), some.embedding_, atol=1e-9)
+    named = KreinMDS(2, metric="cityblock").fit(D[:, :4])
+    assert named.embedding_.shape == (40, 2)
+
+
+def test_save_and_load(tmp_path, rng):
+    X = rng.normal(size=(30, 2))
+    model = ExactKreinSVC(DistanceKernel("cityblock", power="auto", scale="auto")).fit(X, X[:, 0] > 0)
+    model.save(tmp_path / "model.krein")
+    again = krein.load_model(tmp_path / "model.krein")
+    np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
+
+
+def test_names():
+    for package, names in METRICS.items():
+        for name in names:
+            assert metric_source(name) == package
+    X = [[0.0, 1.0], [2.0, 3.0]]
+    np.testing.assert_allclose(named_metric("minkowski", {"p": 1})(X, X), [[0, 4], [4, 0]])
+    with pytest.raises(ValueError, match=r"known are scipy: euclidean.*rapidfuzz: levenshtein"):
+        DistanceKernel("edit")
+
+
+@pytest.mark.parametrize("name", ["msm", "levenshtein"])
+def test_a_package_that_is_not_installed(name, monkeypatch):
+    monkeypatch.setattr("krein.similarities.metrics.find_spec", lambda package: None)
+    with pytest.raises(ImportError, match="install it with: pip install"):
+        named_metric(name)
+
+
+def test_distances_of_series_and_strings():
+    """Where aeon and rapidfuzz are installed."""
+    pytest.importorskip("rapidfuzz")
+    np.testing.assert_array_equal(named_metric("levenshtein")(["kitten", "abc"], ["sitting"]), [[3.0], [7.0]])
+    pytest.importorskip("aeon")
+    ragged = [np.arange(5.0), np.arange(7.0)[::-1]]
+    D = named_metric("msm")(ragged, ragged)
+    assert D[0, 0] == D[1, 1] == 0.0
+    assert D[0, 1] == pytest.approx(D[1, 0])
+    assert named_metric("dtw", {"window": 0.1})(np.ones((2, 1, 9)), np.zeros((3, 1, 9))).shape == (2, 3)
+
+
+def test_refusals():
+    for arguments, error, message in (
+        ((3,), TypeError, "metric must be a function"),
+        (("precomputed", 0.0), ValueError, "power must be positive"),
+        (("precomputed", "big"), ValueError, "power must be 'auto' or a positive number"),
+        (("precomputed", 1.0, "mean"), ValueError, "scale must be one of 'median', 'auto' or a positive number"),
+        (("precomputed", 1.0, 1.0, "gauss"), ValueError, "form must be one of 'exponential'"),
+        ((lengths, 1.0, 1.0, "log", {"a": 1}), ValueError, "metric_params are for a distance by name"),
+    ):
+        with pytest.raises(error, match=message):
+            DistanceKernel(*arguments)
+    with pytest.raises(ValueError, match="must not be negative, got -1"):
+        DistanceKernel("precomputed", scale=1.0).similarity(np.array([1.0, -1.0]))
+    with pytest.raises(ValueError, match="must be learned before"):
+        DistanceKernel("precomputed").similarity(np.ones(2))
+    with pytest.raises(ValueError, match="no function to call"):
+        DistanceKernel("precomputed").evaluate([1], [2])

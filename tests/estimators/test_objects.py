@@ -129,7 +129,7 @@ def test_maps_of_any_objects(case):
     features = KreinNystroem(kernel, N, eigenvalue_tol=1e-12, random_state=0)
     Z = features.fit_transform(X)
     np.testing.assert_allclose(features.transform(X), Z, atol=1e-9)
-    gram = ExactKreinRidge(kernel)._train(krein.similarities.as_objects(X)).matrix
+    gram = krein.similarities.as_similarity(kernel).training(krein.similarities.as_objects(X)).matrix
     np.testing.assert_allclose((Z * features.signature_) @ Z.T, gram, atol=1e-7)
     scores = KreinPCA(KreinNystroem(kernel, N, random_state=0), n_components=2).fit_transform(X)
     assert scores.shape == (N, 2)

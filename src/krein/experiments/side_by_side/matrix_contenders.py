@@ -16,6 +16,7 @@ from krein._core.checks import one_of
 from krein.estimators import (
     ExactKreinRidge,
     ExactKreinSVC,
+    KreinLogistic,
     KreinNystroem,
     KreinRidgeClassifier,
     SpectrumCorrection,
@@ -131,6 +132,7 @@ def _ours(classify: bool, n_objects: int, seed: int) -> list[Contender]:
         Contender(
             "krein-svc", "ExactKreinSVC", _searched(ExactKreinSVC("precomputed"), "C"), True, "on the whole matrix"
         ),
+        Contender("krein-logistic", "KreinLogistic", KreinLogistic(features), True, landmarks),
     ]
 
 

@@ -62,7 +62,7 @@ def test_runs(experiment, plan):
 def test_the_paper_runs_ten_times():
     (figure2,) = known_experiments(["figure2"])
     runs = [run for run in FULL.runs(figure2) if run.method == "default"]
-    assert len(runs) == 4 * 2 * len(figure2.full.multiples) * 10
+    assert len(runs) == 4 * 3 * len(figure2.full.multiples) * 10
     assert {run.test_rows for run in runs} == {1000}
 
 

@@ -111,7 +111,10 @@ def test_verdicts_follow_the_records(finished, small):
         changed = [
             replace(
                 one,
-                results={"error": one.results["error"] * (factor if one.run.method in ("default", "unbiased") else 1)},
+                results={
+                    "error": one.results["error"]
+                    * (factor if one.run.method in ("default", "unbiased", "projected") else 1)
+                },
             )
             for one in records
         ]

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from krein.experiments import Experiment, Sizes, paper
 
-KEPT = ("printed", "default", "unbiased", "srf", "nystroem", "trp", "r10000", "importance", "orthogonal")
+KEPT = ("printed", "default", "unbiased", "projected", "srf", "nystroem", "trp", "r10000", "importance", "orthogonal")
 LEFT_OUT = {"figure3": ("trp",), "figure6": ("default", "nystroem"), "figure7": ("default",), "table2": ("trp",)}
 
 

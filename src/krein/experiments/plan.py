@@ -153,14 +153,11 @@ class Plan:
     def _repetitions(
         self, experiment: Experiment, dataset: str, kernel: str, multiple: int, method: Method
     ) -> Iterator[Run]:
-        """The runs of one method at one point: all its cuts and seeds, or none if it would be too wide."""
+        """The runs of one method at one point: all its cuts and seeds."""
         sizes = experiment.sizes(self.mode)
         size = multiple * DIMENSIONS[dataset]
         columns = size * (method.per_pair if self.count == "pairs" else 1)
-        if method.most_columns and columns > method.most_columns:
-            return
-        repeats = max(1, sizes.repeats // 3) if method.heavy else sizes.repeats
-        seeds = range(self.seed, self.seed + repeats) if size else range(1)  # width 0: nothing is drawn at random
+        seeds = range(self.seed, self.seed + sizes.repeats) if size else range(1)  # width 0: nothing is drawn at random
         for cut in experiment.cuts.get(method.name, (None,)):
             for seed in seeds:
                 yield Run(

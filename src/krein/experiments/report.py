@@ -144,8 +144,6 @@ def _state(experiment: Experiment, records: Sequence[Record], plan: Plan) -> str
     if sizes.test_rows:
         drawn = f"{sizes.train_rows:,} training rows drawn at random" if sizes.train_rows else "all training rows"
         text += f" {sizes.repeats} run(s) per point; fitted on {drawn}, judged on {sizes.test_rows:,} test rows."
-    if sizes.repeats > 1 and "projected" in experiment.methods:
-        text += " Projected features, which cost most, have a third of the runs and at most 600 columns."
     if experiment.timed:
         text += f" Timed runs are done one at a time. {_threads(records)}"
     return text

@@ -12,7 +12,7 @@ from krein.experiments.data import rows_of
 from krein.experiments.experiment import Experiment, Outcome, Sizes
 from krein.experiments.figures import Panel, width_panels
 from krein.experiments.measurements import features_of, timed
-from krein.experiments.methods import RIVALS, support_vector_machine
+from krein.experiments.methods import MOST_ACCURATE, RIVALS, support_vector_machine
 from krein.experiments.paper.settings import DELTA, PRINTED, SPHERE
 from krein.experiments.plan import Run
 from krein.experiments.records import Record
@@ -63,15 +63,31 @@ def _rises_with_width(records: Sequence[Record]) -> Finding | None:
 
 def _highest(records: Sequence[Record]) -> Finding | None:
     stats = means([one for one in records if one.run.dataset != _EXCEPTION], "accuracy")
-    printed, default = (compare(stats, name, RIVALS, larger=True) for name in ("printed", "default"))
-    if not (printed and default):
+    names = {"as printed": "printed", "most accurate map (projected)": MOST_ACCURATE, "default": "default"}
+    fights = {label: compare(stats, name, RIVALS, larger=True) for label, name in names.items()}
+    if not all(fights.values()):
         return None
-    ahead = [100 * float(np.mean([one.ours.mean - one.theirs.mean for one in some])) for some in (printed, default)]
+    told = [
+        f"{label} in {tally(some, factors=False)}, on average "
+        f"{100 * float(np.mean([one.ours.mean - one.theirs.mean for one in some])):+.1f} points from the best rival"
+        for label, some in fights.items()
+    ]
+    printed, best, _ = fights.values()
+    words = f"Highest accuracy: {'; '.join(told)}. The verdict on the library is about its most accurate map."
+    return Finding(mostly_won(printed), mostly_won(best), words)
+
+
+def _nobody_ahead(records: Sequence[Record]) -> Finding | None:
+    stats = means([one for one in records if one.run.dataset != _EXCEPTION], "accuracy")
+    fights = compare(stats, MOST_ACCURATE, RIVALS, larger=True)
+    if not fights:
+        return None
+    level = sum(one.ours.mean >= one.theirs.mean - one.theirs.deviation / 2 for one in fights)
     words = (
-        f"Highest accuracy: as printed in {tally(printed, factors=False)}, on average {ahead[0]:+.1f} points from the "
-        f"best rival; default in {tally(default, factors=False)}, {ahead[1]:+.1f} points."
+        f"Best, or less than half a standard deviation of the best rival's runs behind it, in {level} of {len(fights)} cases; runs "
+        f"of a point: {max(one.theirs.count for one in fights)}."
     )
-    return Finding(mostly_won(printed), mostly_won(default), words)
+    return Finding(None, decided(4 * level >= 3 * len(fights)), words)
 
 
 FIGURE3 = Experiment(
@@ -82,13 +98,19 @@ FIGURE3 = Experiment(
     "here this library's own Newton solver does, which arrives at the same machine (a test compares the two for every C).",
     measure=_measure,
     kernels=(DELTA, SPHERE),
-    methods=PRINTED,
+    methods=(*PRINTED, MOST_ACCURATE),
     quick=Sizes((2, 8), 1, 2000, 3000),
-    full=Sizes((2, 8, 32), 3, 3000, 20_000),
+    full=Sizes((2, 4, 8, 16, 32), 3, 3000, 20_000),
     figures=_figures,
     tables=_tables,
     claims=(
         Claim("More features give higher accuracy, except on cod-RNA.", _rises_with_width),
         Claim("Apart from cod-RNA our method has the best accuracy in most cases.", _highest),
+        Claim(
+            "Apart from cod-RNA no method is half a standard deviation ahead of the most accurate map in three quarters of the "
+            "cases.",
+            _nobody_ahead,
+            paper=False,
+        ),
     ),
 )

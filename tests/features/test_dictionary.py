@@ -10,9 +10,13 @@ from helpers import frozen, unit_vectors
 from krein.features import FeatureMap, FeatureRecipe, fit_map
 from krein.features.columns import SectionColumns
 from krein.features.dictionary import COMPOSITIONS, draw_dictionary, landmark_rows
-from krein.features.placed_rows import placed_sample
+from krein.features.head import head_basis
+from krein.features.placed_rows import PlacedRows, placed_sample
+from krein.features.projection import project
 from krein.features.region import region_of
 from krein.kernels import NTK, DeltaGaussian, Multiquadric, SphericalPolynomial
+from krein.measures import Head
+from krein.sampling import Frequencies
 
 DIM = 5
 ROWS = frozen(np.random.default_rng(0).standard_normal((900, DIM)))
@@ -80,13 +84,34 @@ class TestDraw:
         assert (map_.sections is None) == (sections == 0)
         assert sections == 0 or map_.sections.n_columns == sections
         if composition.share == 1.0:
-            assert map_.basis.n_columns == 1 + DIM  # a head beside them
+            assert map_.basis.n_columns == 0
             assert drawn.measure.mass == 0.0
         else:
             assert map_.n_columns - sections in (total - sections, total - sections - 1)
 
-    def test_no_head_that_is_wider_than_the_map(self):
-        assert fitted(DeltaGaussian(1.0, 4.0), 4, dictionary="landmarks").feature_map.basis.n_columns <= 4
+    def test_landmarks_stand_for_more_rows_than_are_fitted_to(self):
+        """The rows of one kind are none of those that fit the weights."""
+        recipe, rows = FeatureRecipe(DeltaGaussian(1.0, 4.0), 8, "projected"), ROWS[:600].copy()
+        rows[:300, 0] += 20.0
+        sample = PlacedRows(rows, recipe.domain)
+        region = region_of(rows, sphere=False, normalize=False, radius=None)
+        drawn = draw_dictionary(recipe, COMPOSITIONS["landmarks"], 8, sample, region, rows[-100:], generator())
+        assert np.count_nonzero(drawn.feature_map.sections.landmarks[:, 0] > 10.0) > 0
+
+    def test_a_rare_kind_of_row(self):
+        """It has a landmark and no other row among those that fit: neither dropped nor amplified."""
+        kernel, rare = DeltaGaussian(4.0, 16.0), np.array([1.0, 1.0, -1.0, 0.0, 0.0])
+        fit = ROWS[:800] * [1.0, 0.0, 1.0, 1.0, 1.0]  # one column is set in rows of the rare kind only
+        landmarks = np.concatenate([fit[:60], [rare]])
+        basis = head_basis(Head(()), DIM, sphere=False)
+        waves = Frequencies(np.empty((0, DIM)), np.empty(0))
+        wide = FeatureMap(basis, waves, basis.weights, np.empty(0), sections=SectionColumns(kernel, landmarks))
+        chosen = project(wide, 50, fit[:-200], fit[-200:], kernel.gram).feature_map
+        X = np.concatenate([fit[-200:], [rare + 0.05]])
+        Z, K = np.empty((201, 50)), kernel(X)
+        chosen.write(X, Z)
+        errors = np.linalg.norm((Z * chosen.signature) @ Z.T - K, axis=1) / np.linalg.norm(K, axis=1)
+        assert errors[-1] < 5 * errors.max(where=np.arange(201) < 200, initial=0.0)
 
     def test_few_rows_have_few_landmarks(self):
         map_ = fit_map(FeatureRecipe(NTK(), 100, "projected", dictionary="landmarks"), ROWS[:60], generator())

@@ -15,9 +15,9 @@ from krein.features.draw import _rounded_up
 from krein.features.feature_recipe import (
     CHECK_ROWS,
     FIT_ROWS,
+    LANDMARK_ROWS,
     LAST_ROWS,
     PROJECTION_CHECK_ROWS,
-    PROJECTION_ROWS,
     WEIGHTS,
     Domain,
 )
@@ -63,7 +63,7 @@ class TestRecipe:
     def test_rows_looked_at(self):
         assert FeatureRecipe(NTK()).n_rows == FIT_ROWS + CHECK_ROWS + LAST_ROWS
         held_out = PROJECTION_CHECK_ROWS + LAST_ROWS
-        for width, rows in ((8, 2048), (512, 4096), (5000, PROJECTION_ROWS)):
+        for width, rows in ((8, 2048), (100, 4000), (5000, LANDMARK_ROWS)):
             assert FeatureRecipe(NTK(), width, weights="projected").n_rows == rows + held_out
 
     @pytest.mark.parametrize(

@@ -12,17 +12,17 @@ from krein._core.rows import row_norms
 from krein.features.columns import SectionColumns
 from krein.features.draw import Drawn, draw_map
 from krein.features.feature_map import FeatureMap
-from krein.features.feature_recipe import FeatureRecipe
-from krein.features.head import HeadBasis, head_basis
+from krein.features.feature_recipe import LANDMARK_ROWS, PROJECTION_CHECK_ROWS, FeatureRecipe
+from krein.features.head import head_basis
 from krein.features.placed_rows import PlacedRows
 from krein.features.region import Region
 from krein.measures import Head, SignedMeasure
-from krein.measures.head import head_columns
 from krein.sampling import Frequencies
 
 __all__ = ["COMPOSITIONS", "Composition", "draw_dictionary", "landmark_rows"]
 
 _PASSES = 3  # of Lloyd's algorithm: from there on the error changes by a per cent or so
+_ROWS_PER_LANDMARK = 20  # that it stands for
 _LEAST_ROWS_PER_COLUMN = 4  # fewer rows than this, and fewer columns are drawn; but as many as are kept, where possible
 _SHORTEST = 1e-6  # of a mean of unit vectors, below which it has no direction to speak of
 
@@ -35,7 +35,8 @@ class Composition:
     Parameters
     ----------
     share : float
-        Of its columns that are sections; the others are waves, a head among them. Sections alone have a head beside them.
+        Of its columns that are sections; the others are waves, a head among them. Sections alone have no head beside them: a
+        linear column that is zero but on a rare kind of row has hardly a row to fit its weights.
     columns : int
         For each column that is kept.
     """
@@ -66,9 +67,10 @@ def draw_dictionary(
     width : int
         Columns to be kept.
     sample : PlacedRows
+        Of more rows than are fitted to: a rare kind of row wants a landmark of its own.
     region : Region
     fit_rows : ndarray of shape (m, dim)
-        Placed rows that the landmarks stand for.
+        The last of its rows, those that will fit the dictionary; there are not more columns than they allow.
     rng : numpy.random.Generator
 
     Returns
@@ -82,10 +84,12 @@ def draw_dictionary(
     n_sections = min(round(composition.share * total), len(fit_rows))
     sections = None
     if n_sections:
-        landmarks = landmark_rows(fit_rows, n_sections, landmark_rng, sphere=region.sphere)
+        pool, _, _ = sample.split(LANDMARK_ROWS, PROJECTION_CHECK_ROWS)
+        pool = pool[-max(_ROWS_PER_LANDMARK * n_sections, len(fit_rows)) :]
+        landmarks = landmark_rows(pool, n_sections, landmark_rng, sphere=region.sphere)
         sections = SectionColumns(recipe.kernel, landmarks)
     if composition.share == 1.0:
-        basis = _plain_head(recipe, width, sample.dim, region, float(np.abs(recipe.kernel.radial(0.0))) or 1.0)
+        basis = head_basis(Head(()), sample.dim, sphere=region.sphere, center=region.center, scale=region.scale)
         nothing = Frequencies(np.empty((0, sample.dim)), np.empty(0))
         drawn = Drawn(SignedMeasure(sample.dim), FeatureMap(basis, nothing, basis.weights, np.empty(0)))
     else:
@@ -116,14 +120,3 @@ def landmark_rows(rows: np.ndarray, count: int, rng: np.random.Generator, *, sph
     astray = lengths < _SHORTEST  # the mean of opposite rows: any of the rows will do
     centers[astray], lengths[astray] = rows[0], row_norms(rows[:1])
     return np.asarray(centers / lengths[:, None])
-
-
-def _plain_head(recipe: FeatureRecipe, width: int, dim: int, region: Region, level: float) -> HeadBasis:
-    """A constant and linear columns (off the sphere a quadratic one too) as large as the kernel, where there is room for them."""
-    asked = recipe.measure.head_degree
-    degree = min(asked, 1) if isinstance(asked, int) else 1
-    while degree >= 0 and head_columns(degree, dim, sphere=region.sphere) > width:
-        degree -= 1
-    # with these the constant, linear and quadratic columns are all of the size of the kernel
-    head = Head((level, -0.25 * level / region.scale)[: degree + 1])
-    return head_basis(head, dim, sphere=region.sphere, center=region.center, scale=region.scale)

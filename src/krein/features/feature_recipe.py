@@ -12,7 +12,7 @@ from krein.kernels import Kernel
 from krein.measures.recipe import MeasureRecipe, as_measure_recipe
 from krein.sampling import Orthogonal, Sampler, as_sampler
 
-__all__ = ["DICTIONARIES", "Domain", "FeatureRecipe", "WEIGHTS", "check_kernel"]
+__all__ = ["DICTIONARIES", "Domain", "FeatureRecipe", "WEIGHTS", "check_kernel", "projection_rows"]
 
 WEIGHTS = ("auto", "calibrated", "unbiased", "projected")
 DICTIONARIES = ("auto", "waves", "landmarks")
@@ -25,6 +25,8 @@ PROJECTION_CHECK_ROWS = (
     1024  # that choose among projections, which may be large on rows that are rare: one in some hundred is seen
 )
 LEAST_PROJECTION_ROWS = 2048
+LANDMARK_ROWS = 16_384  # at most that landmarks stand for, those that fit a projection among them
+_LANDMARK_ROWS_PER_COLUMN = 40  # kept: twenty for each of the sections drawn
 ROWS_PER_COLUMN = 8  # kept: four for each of the sections drawn
 
 
@@ -142,9 +144,22 @@ class FeatureRecipe:
             return PROJECTION_ROWS + PROJECTION_CHECK_ROWS + LAST_ROWS
         if self.weights != "projected":
             return FIT_ROWS + CHECK_ROWS + LAST_ROWS
-        wanted = ROWS_PER_COLUMN * self.width
-        fitting = int(np.clip(wanted, LEAST_PROJECTION_ROWS, PROJECTION_ROWS))
-        return fitting + PROJECTION_CHECK_ROWS + LAST_ROWS
+        wanted = int(np.clip(_LANDMARK_ROWS_PER_COLUMN * self.width, LEAST_PROJECTION_ROWS, LANDMARK_ROWS))
+        return wanted + PROJECTION_CHECK_ROWS + LAST_ROWS
+
+
+def projection_rows(width: int) -> int:
+    """Rows that fit a projection to some width, if there are so many.
+
+    Parameters
+    ----------
+    width : int
+
+    Returns
+    -------
+    int
+    """
+    return int(np.clip(ROWS_PER_COLUMN * width, LEAST_PROJECTION_ROWS, PROJECTION_ROWS))
 
 
 def check_kernel(kernel: Any) -> Kernel:

@@ -166,13 +166,16 @@ def decompose(
     wides : sequence of FeatureMap
         Without projection.
     fit_rows, check_rows : ndarray of shape (m, dim)
-        Placed.
+        Placed. Landmarks of the dictionaries are fitted to as well: what a section says of a rare kind of row, of which
+        there is a landmark and no other row, would be dropped, or amplified beyond measure.
     gram : callable
 
     Returns
     -------
     list of Decomposed
     """
+    landmarks = [wide.sections.landmarks for wide in wides if wide.sections is not None]
+    fit_rows = np.concatenate([fit_rows, *landmarks])
     spans = [_Span.of(wide.columns(fit_rows)) for wide in wides]
     middles = _krein_matrices([span.basis for span in spans], fit_rows, gram)
     exact = held_out_gram(check_rows, gram)

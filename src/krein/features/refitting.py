@@ -11,7 +11,15 @@ from krein.features.choice import first_nearly_best
 from krein.features.dictionary import draw_dictionary
 from krein.features.dictionary_choice import choose_composition
 from krein.features.draw import Drawn
-from krein.features.feature_recipe import CHECK_ROWS, FIT_ROWS, PROJECTION_CHECK_ROWS, PROJECTION_ROWS, FeatureRecipe
+from krein.features.feature_recipe import (
+    CHECK_ROWS,
+    FIT_ROWS,
+    LANDMARK_ROWS,
+    PROJECTION_CHECK_ROWS,
+    PROJECTION_ROWS,
+    FeatureRecipe,
+    projection_rows,
+)
 from krein.features.held_out import Gram, held_out_gram, relative_error
 from krein.features.placed_rows import PlacedRows
 from krein.features.projection import decompose
@@ -94,8 +102,9 @@ def project_dictionary(
     error : float
     """
     pilot_rng, wide_rng = rng.spawn(2)
-    fit_rows, check_rows, _ = sample.split(PROJECTION_ROWS, PROJECTION_CHECK_ROWS)
+    pool, check_rows, _ = sample.split(LANDMARK_ROWS, PROJECTION_CHECK_ROWS)
     width = recipe.width
+    fit_rows = pool[-projection_rows(width) :]  # the farthest are last
     composition = choose_composition(recipe, width, sample, region, fit_rows, check_rows, gram, pilot_rng)
     wide = draw_dictionary(recipe, composition, width, sample, region, fit_rows, wide_rng)
     (found,) = decompose([wide.feature_map], fit_rows, check_rows, gram)

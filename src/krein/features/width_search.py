@@ -20,11 +20,11 @@ from krein.features.draw import Drawn, draw_map
 from krein.features.feature_recipe import (
     CHECK_ROWS,
     FIT_ROWS,
-    LEAST_PROJECTION_ROWS,
     PROJECTION_CHECK_ROWS,
     PROJECTION_ROWS,
     ROWS_PER_COLUMN,
     FeatureRecipe,
+    projection_rows,
 )
 from krein.features.held_out import Gram, estimated_gram, held_out_gram, upper_error
 from krein.features.placed_rows import PlacedRows
@@ -99,8 +99,7 @@ def _projected_maps(
     composition = choose_composition(recipe, _FIRST_WIDTH, sample, region, fit_rows, check_rows, gram, pilot_rng)
     width = _FIRST_WIDTH
     while True:
-        count = int(np.clip(ROWS_PER_COLUMN * width, LEAST_PROJECTION_ROWS, PROJECTION_ROWS))
-        rows = fit_rows[-count:]  # the farthest are last
+        rows = fit_rows[-projection_rows(width) :]  # the farthest are last
         wide = draw_dictionary(recipe, composition, width, sample, region, rows, rng)
         (decomposed,) = decompose([wide.feature_map], rows, check_rows, gram)
         errors = decomposed.upper_errors(range(1, max(decomposed.rank, 1) + 1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from typing import Any, Self, TypeVar
@@ -86,4 +87,10 @@ class Processes(AbstractContextManager["Processes"]):
 
         if self._pool is None:
             self._pool = joblib.Parallel(n_jobs=self.count, return_as="generator").__enter__()
-        yield from self._pool(joblib.delayed(function)(*task) for task in tasks)
+        results = self._pool(joblib.delayed(function)(*task) for task in tasks)
+        try:
+            yield from results
+        finally:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)  # that tasks are given up is what an error means
+                results.close()

@@ -2,8 +2,9 @@ r"""Nyström features of a similarity that need not be positive definite, as a f
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, final
 
 import numpy as np
@@ -71,6 +72,11 @@ class FittedNystroem:
         """Number of columns that are not zero."""
         return int(self.root.shape[1])
 
+    @cached_property
+    def _against(self) -> Callable[[Any], np.ndarray]:
+        assert isinstance(self.similarity, DirectSimilarity)
+        return self.similarity.against(self.landmarks)
+
     def __call__(self, X: Any, effort: Effort | None = None) -> np.ndarray:
         """Features of rows or objects, not placed.
 
@@ -87,7 +93,7 @@ class FittedNystroem:
         placed = self.similarity.place(X)
         out = np.zeros((placed.shape[0], self.signature.size), dtype=placed.dtype)
         if isinstance(self.similarity, DirectSimilarity):
-            fill_features(self.similarity, placed, self.landmarks, self.root, out[:, : self.rank])
+            fill_features(self._against, placed, self.root, out[:, : self.rank])
             return out
         for rows in row_blocks(placed.shape[0], max(_LEAST_ROWS, _CALLED_PAIRS // self.root.shape[0])):
             self.multiply(self.similarity.block(placed[rows], self.landmarks, effort), out[rows])
@@ -109,21 +115,21 @@ class FittedNystroem:
         )
 
 
-def fill_features(similarity: DirectSimilarity, X: Any, landmarks: Any, root: np.ndarray, out: np.ndarray) -> None:
+def fill_features(against: Callable[[Any], np.ndarray], X: Any, root: np.ndarray, out: np.ndarray) -> None:
     """Write ``k(X, landmarks) @ root``, block by block; each thread multiplies its block while that is in its cache.
 
     Parameters
     ----------
-    similarity : DirectSimilarity
+    against : callable
+        ``similarity.against(landmarks)``.
     X : placed rows
-    landmarks : as ``similarity.block`` takes them
     root : ndarray of shape (n_landmarks, rank)
         Products are taken in its type.
     out : ndarray of shape (n_rows, rank)
     """
 
     def work(rows: slice) -> None:
-        _multiply(similarity.block(X[rows], landmarks), root, out[rows])
+        _multiply(against(X[rows]), root, out[rows])
 
     with quiet_blas():
         share(work, row_blocks(X.shape[0], max(_LEAST_ROWS, _PAIRS // root.shape[0])), threads=n_threads())

@@ -167,7 +167,7 @@ def _fit_direct(
     if eigenvalues.size > recipe.n_components:
         rows = _some_rows(X, _COMPRESSION_ROWS * root.shape[0], sample_rng)
         features = np.empty((rows.size, root.shape[1]), dtype=X.dtype)
-        fill_features(similarity, X[rows], chosen, root, features)
+        fill_features(similarity.against(chosen), X[rows], root, features)
         count += rows.size * root.shape[0]
         root, signature = _compressed(features, root, signature, recipe.n_components)
     fitted = _fitted(similarity, chosen, root, signature, eigenvalues, tol, recipe, X.dtype)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Self, final
 
 import numpy as np
 import scipy.sparse as sp
 
 from krein._core.checks import one_of
+from krein.features.sections import Sections
 from krein.kernels import Kernel
 from krein.similarities.evaluation import Effort
 from krein.similarities.object_kernel import ObjectKernel
@@ -159,6 +162,20 @@ class DirectSimilarity(Similarity):
     def has_vectors(self) -> bool:
         """Whether rows are points that can be averaged."""
 
+    def against(self, landmarks: Any) -> Callable[[Any], np.ndarray]:
+        """`block` for many rows and always the same landmarks.
+
+        Parameters
+        ----------
+        landmarks : as `landmarks` returns them
+
+        Returns
+        -------
+        callable
+            From placed rows to similarities; from several threads at once, if need be.
+        """
+        return partial(_block_of, self, landmarks)
+
     @abstractmethod
     def self_similarities(self, X: Any, rows: np.ndarray) -> np.ndarray:
         """Similarities of some rows with themselves.
@@ -179,6 +196,25 @@ class DirectSimilarity(Similarity):
         rows = settled.landmarks(X)
         matrix = np.asarray(settled.square(X, rows), dtype=np.float64)
         return TrainingMatrix(settled, rows, matrix, X.shape[0] * (X.shape[0] + 1) // 2 if self.has_vectors else 0)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class SectionBlocks:
+    """Similarities of dense rows to landmarks by the compiled loop; call it with placed rows.
+
+    Parameters
+    ----------
+    sections : Sections
+    """
+
+    sections: Sections
+
+    def __call__(self, X: Any) -> np.ndarray:
+        """Similarities of shape (n_rows, n_landmarks), float64."""
+        out = np.empty((X.shape[0], self.sections.landmarks.shape[0]))
+        self.sections.write(X, out)
+        return out
 
 
 @final
@@ -213,6 +249,11 @@ class KernelSimilarity(DirectSimilarity):
 
     def square(self, X: Any, landmarks: Any) -> np.ndarray:
         return self.kernel.gram(landmarks)
+
+    def against(self, landmarks: Any) -> Callable[[Any], np.ndarray]:
+        if sp.issparse(landmarks):
+            return super().against(landmarks)
+        return SectionBlocks(Sections(self.kernel, np.asarray(landmarks, dtype=np.float64)))
 
     def self_similarities(self, X: Any, rows: np.ndarray) -> np.ndarray:
         return np.full(rows.size, float(self.kernel.radial(np.zeros(1))[0]))
@@ -287,6 +328,10 @@ class PrecomputedSimilarity(DirectSimilarity):
     def self_similarities(self, X: Any, rows: np.ndarray) -> np.ndarray:
         diagonal = np.asarray(X.diagonal()[rows], dtype=np.float64)
         return diagonal if self.kernel is None else self.kernel.similarity(diagonal)
+
+
+def _block_of(similarity: Similarity, landmarks: Any, X: Any) -> np.ndarray:
+    return similarity.block(X, landmarks)
 
 
 def _dense(block: Any) -> np.ndarray:

@@ -45,10 +45,14 @@ def best_cut(spectrum: SignedSpectrum, left: np.ndarray, right: np.ndarray, exac
         root, signature, values = signed_root(spectrum)
         features = np.asarray(left, dtype=np.float64) @ root
         others = features if right is left else np.asarray(right, dtype=np.float64) @ root
-        errors = np.empty(len(cuts))
+        errors, done = np.empty(len(cuts)), 0
+        residual = np.array(exact, dtype=np.float64)
         for i, cut in enumerate(cuts):
             rank = significant(values, cut)
-            errors[i] = np.linalg.norm((features[:, :rank] * signature[:rank]) @ others[:, :rank].T - exact)
+            if rank > done:  # a finer cut adds columns to those of the coarser
+                new = slice(done, rank)
+                residual -= (features[:, new] * signature[new]) @ others[:, new].T
+            errors[i], done = np.linalg.norm(residual), rank
         least = _LEAST_ERROR[precision] * float(np.linalg.norm(exact))
     return cuts[int(np.flatnonzero(errors <= _NEARLY_AS_GOOD * np.maximum(errors.min(), least))[0])]
 

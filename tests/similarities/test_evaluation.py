@@ -1,0 +1,355 @@
+"""The engine: how functions are called, what goes wrong and where, processes, caches, progress, Ctrl-C."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from threadpoolctl import threadpool_info
+
+from krein import ExactKreinRidge, KreinNystroem, KreinRidge, SimilarityCache
+from krein._core.errors import SimilarityError
+from krein._core.threads import n_threads, quiet_blas
+from krein.similarities import CallableSimilarity, Effort, as_objects
+from krein.similarities.evaluation import Evaluation
+from krein.similarities.evaluation_cache import content_key
+from krein.similarities.object_kernel import FunctionKernel, ObjectKernel
+from krein.similarities.pair_job import PairJob
+
+WORDS = [f"word{i % 7}{'ab' * (i % 5)}{i}" for i in range(120)]
+Y = np.array([len(word) for word in WORDS], dtype=float)
+
+
+def overlap(a, b):
+    return len(set(a) & set(b)) / (1.0 + abs(len(a) - len(b)))
+
+
+def overlaps(A, B):
+    return np.array([[overlap(a, b) for b in B] for a in A])
+
+
+def slow(a, b):
+    time.sleep(0.002)
+    return overlap(a, b)
+
+
+def block(function, left=WORDS[:9], right=WORDS[:4], **options):
+    return CallableSimilarity(function, **options).block(as_objects(left), as_objects(right))
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 9])
+def test_how_a_function_is_called_is_found_out(size):
+    expected = overlaps(WORDS[:size], WORDS[:4])
+    np.testing.assert_array_equal(block(overlap, WORDS[:size]), expected)
+    np.testing.assert_array_equal(block(overlaps, WORDS[:size]), expected)
+
+
+@pytest.mark.parametrize("columns", [1, 2, 3, 9, 32])
+@pytest.mark.parametrize("pair", [lambda x, y: x @ y, lambda x, y: float(np.exp(-np.abs(x - y).sum()))])
+def test_a_function_of_two_rows_is_not_taken_for_one_of_two_matrices(columns, pair):
+    """A product of two vectors takes two matrices as well, where the shapes happen to fit, and means another thing."""
+    X = np.random.default_rng(0).normal(size=(40, columns))
+    expected = np.array([[pair(x, y) for y in X] for x in X])
+    found = KreinNystroem(pair, 40, eigenvalue_tol=1e-13).fit(X)
+    np.testing.assert_allclose(found.approximate(X), expected, atol=1e-6)
+
+
+def test_what_a_function_may_return():
+    X = np.random.default_rng(0).normal(size=(9, 3))
+    for function in (lambda A, B: sp.csr_array(A @ B.T), lambda A, B: (A @ B.T).tolist()):
+        np.testing.assert_allclose(block(function, X, X[:4]), X @ X[:4].T)
+    for dtype, kept in ((np.float16, np.float32), (np.float32, np.float32), (int, np.float64), (bool, np.float64)):
+        assert block(lambda A, B, d=dtype: (A @ B.T).astype(d), X, X[:4]).dtype == kept
+    for number in (1, True, np.float32(1.0), np.int8(1), np.array(1.0)):
+        np.testing.assert_array_equal(block(lambda a, b, n=number: n, takes_blocks=False), 1.0)
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (np.nan, "objects 0 and 0 could not be had: it returned nan"),
+        (np.inf, "it returned inf"),
+        (1.0 + 1.0j, "one real number, got \\(1\\+1j\\) of type complex"),
+        ("1.0", "one real number, got '1.0' of type str"),
+        (None, "one real number, got None"),
+        (np.ones(2), r"one real number, got an array of shape \(2,\)"),
+        ([1.0], r"one real number, got an array of shape \(1,\)"),
+    ],
+)
+def test_what_a_function_of_two_objects_may_not_return(value, message):
+    with pytest.raises(SimilarityError, match=message):
+        block(lambda a, b: value, takes_blocks=False)
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (lambda A, B: np.ones((len(A), len(B))) + 1j, "real numbers, got an array of dtype complex128"),
+        (lambda A, B: np.full((len(A), len(B)), "a"), "real numbers, got an array of dtype <U1"),
+        (lambda A, B: np.full((len(A), len(B)), np.nan), "returned nan for pair"),
+        (lambda A, B: np.ones((len(A), len(B) + 1)), "must return one value per pair"),
+    ],
+)
+def test_what_a_function_of_two_sequences_may_not_return(function, message):
+    with pytest.raises(SimilarityError, match=message):
+        block(function, takes_blocks=True)
+
+
+def fails_late(broken_at):
+    """A function that raises at its n-th call, and a list of what it was called with."""
+    seen = []
+
+    def function(a, b):
+        if broken_at and len(seen) + 1 == broken_at[0]:
+            raise RuntimeError("no such alignment")
+        seen.append((a, b))
+        return overlap(a, b)
+
+    return function, seen
+
+
+@pytest.mark.parametrize("stored", ["memory", "file"])
+def test_an_error_names_its_pair_and_a_cache_keeps_what_was_computed(tmp_path, stored):
+    broken = [5000]
+    function, seen = fails_late(broken)
+    cache = SimilarityCache() if stored == "memory" else tmp_path / "values"
+    model = ExactKreinRidge(function, call="pairs", cache=cache, lam=0.1)
+    with pytest.raises(SimilarityError, match="RuntimeError: no such alignment") as caught:
+        model.fit(WORDS, Y)
+    assert isinstance(caught.value.__cause__, RuntimeError)
+    assert "4,999 values were computed before" in str(caught.value)
+    broken.clear()
+    before = len(seen)
+    model.fit(WORDS, Y)
+    total = len(WORDS) * (len(WORDS) + 1) // 2 + 32 * 31 // 2
+    assert model.n_evaluations_ == len(seen) - before == total - 4999
+    assert len(set(seen)) == len(seen)
+    again = ExactKreinRidge(function, call="pairs", cache=cache, lam=0.1).fit(WORDS, Y)
+    assert again.n_evaluations_ == 0
+    plain = ExactKreinRidge(overlap, lam=0.1).fit(WORDS, Y)
+    np.testing.assert_allclose(again.predict(WORDS[:5]), plain.predict(WORDS[:5]), atol=1e-9)
+
+
+def test_the_pair_that_failed_is_named():
+    def function(a, b):
+        if (a, b) == (WORDS[17], WORDS[3]):
+            raise ZeroDivisionError("odd pair")
+        return overlap(a, b)
+
+    with pytest.raises(SimilarityError, match="objects 17 and 3 could not be had: ZeroDivisionError: odd pair"):
+        block(function, WORDS[:30], WORDS[:5], takes_blocks=False)
+
+
+def test_ctrl_c_keeps_what_was_computed():
+    cache = SimilarityCache()
+
+    def function(a, b):
+        if len(seen) == 300:
+            raise KeyboardInterrupt
+        seen.append((a, b))
+        return overlap(a, b)
+
+    seen: list[tuple[str, str]] = []
+    model = KreinNystroem(function, 10, call="pairs", cache=cache, random_state=0)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(WORDS)
+    assert len(cache) == 300
+    assert not hasattr(model, "map_")
+
+
+def test_folds_and_candidates_share_a_cache():
+    from sklearn.model_selection import GridSearchCV
+
+    function, seen = fails_late([])
+    features = KreinNystroem(function, 8, call="pairs", cache=SimilarityCache(), random_state=0)
+    GridSearchCV(KreinRidge(features), {"lam": [0.1, 1.0]}, cv=3).fit(WORDS, Y)
+    assert len(set(seen)) == len(seen)
+
+
+def test_processes_give_the_same_values_and_errors():
+    one = KreinNystroem(slow, 6, random_state=0, call="pairs").fit(WORDS)
+    two = KreinNystroem(slow, 6, random_state=0, call="pairs", n_jobs=2).fit(WORDS)
+    assert one.n_evaluations_ == two.n_evaluations_
+    np.testing.assert_array_equal(one.transform(WORDS), two.transform(WORDS))
+
+    def breaks(a, b):
+        time.sleep(0.002)
+        if a == WORDS[77]:
+            raise LookupError("77")
+        return overlap(a, b)
+
+    with pytest.raises(SimilarityError, match=r"objects 77 and \d+ could not be had: LookupError: 77"):
+        KreinNystroem(breaks, 6, random_state=0, call="pairs", n_jobs=2).fit(WORDS)
+
+
+def test_what_cannot_be_sent_to_another_process_says_so():
+    class Unsendable(str):
+        def __reduce__(self):
+            raise TypeError("cannot be sent")
+
+    objects = [Unsendable(word) for word in WORDS]
+    with pytest.raises(SimilarityError, match=r"PicklingError.*use n_jobs=1"):
+        KreinNystroem(slow, 6, random_state=0, call="pairs", n_jobs=2).fit(objects)
+    assert KreinNystroem(overlap, 6, random_state=0, call="pairs").fit(objects).rank_
+
+
+def test_progress_is_shown_on_request(capsys):
+    KreinNystroem(overlap, 6, random_state=0, verbose=True).fit(WORDS)
+    told = capsys.readouterr().err
+    assert told.count("evaluations: ") >= 5
+    assert f"of {7 * len(WORDS)}" in told
+    KreinNystroem(overlap, 6, random_state=0).fit(WORDS)
+    assert not capsys.readouterr().err
+
+
+@pytest.mark.parametrize("blocks", [False, True])
+def test_asymmetry_is_an_error_or_averaged(blocks):
+    def lopsided(a, b):
+        return overlap(a, b) + (0.25 if len(a) > len(b) else 0.0)
+
+    def lopsided_blocks(A, B):
+        return np.array([[lopsided(a, b) for b in B] for a in A])
+
+    function = lopsided_blocks if blocks else lopsided
+    with pytest.raises(ValueError, match=r"must be symmetric, but entries \(\d+, \d+\).*symmetrize='average'"):
+        ExactKreinRidge(function).fit(WORDS, Y)
+    with pytest.raises(ValueError, match="symmetrize must be one of"):
+        KreinNystroem(function, symmetrize="yes").fit(WORDS)
+    both = lopsided_blocks(WORDS, WORDS)
+    features = KreinNystroem(function, 120, symmetrize="average", eigenvalue_tol=1e-13).fit(WORDS)
+    np.testing.assert_allclose(features.approximate(WORDS), (both + both.T) / 2, atol=1e-6)
+    few = KreinNystroem(function, 10, symmetrize="average", random_state=0).fit(WORDS)
+    assert few.n_evaluations_ <= 2 * 11 * len(WORDS)
+
+
+def test_a_precomputed_matrix_may_be_averaged():
+    K = overlaps(WORDS, WORDS)
+    K[0, 1] += 1.0
+    with pytest.raises(ValueError, match=r"entries \(0, 1\) and \(1, 0\).*symmetrize='average'"):
+        ExactKreinRidge("precomputed").fit(K, Y)
+    averaged = ExactKreinRidge("precomputed", symmetrize="average", lam=0.1).fit(K, Y)
+    by_hand = ExactKreinRidge("precomputed", lam=0.1).fit((K + K.T) / 2, Y)
+    np.testing.assert_allclose(averaged.dual_coef_, by_hand.dual_coef_)
+
+
+class Distance(ObjectKernel):
+    """exp(−d/scale) of a difference of lengths, with the scale learned."""
+
+    def __init__(self, scale=None):
+        self.scale = scale
+
+    takes_blocks = False
+    self_value = 0.0
+
+    def evaluate(self, X, Y):
+        return abs(len(X) - len(Y))
+
+    def similarity(self, values):
+        return np.exp(-values / self.scale)
+
+    @property
+    def needs_fit(self):
+        return self.scale is None
+
+    def fitted(self, values):
+        return Distance(float(np.median(values)))
+
+
+def test_a_kernel_with_a_costly_and_a_cheap_part():
+    """The scale comes from pairs that are evaluated anyway."""
+    words = [word + "x" * (i // 2) for i, word in enumerate(WORDS)]
+    cache = SimilarityCache()
+    features = KreinNystroem(Distance(), 30, cache=cache, random_state=0).fit(words)
+    assert features.n_evaluations_ <= 31 * len(words)
+    scale = features.kernel_.scale
+    assert 0.3 < scale / np.median(np.abs(np.subtract.outer(*2 * [[len(w) for w in words]]))) < 3.0
+    exact = np.exp(-np.abs(np.subtract.outer(*2 * [[len(w) for w in words]])) / scale)
+    assert np.linalg.norm(features.approximate(words) - exact) < 0.05 * np.linalg.norm(exact)
+    other = KreinNystroem(Distance(2.0 * scale), landmarks=features.landmarks_, n_components=30, cache=cache).fit(words)
+    assert other.n_evaluations_ <= 30 * 31 // 2 + len(features.landmarks_)  # distances to these landmarks are known
+
+
+def test_a_cache_knows_objects_by_their_contents(tmp_path):
+    same = [("a", "a"), (np.arange(3.0), np.arange(3.0)), ({"a": 1, "b": [2]}, {"b": [2], "a": 1}), ({1, 2}, {2, 1})]
+    for one, other in same:
+        assert content_key(one) == content_key(other)
+    different = [
+        "a",
+        "b",
+        "",
+        b"a1",
+        1,
+        1.0,
+        None,
+        [1],
+        (1,),
+        ["a", "b"],
+        ["ab"],
+        [["a"], "b"],
+        {"a": 1},
+        {"a": 2},
+        {1},
+    ]
+    different += [np.arange(3), np.arange(3.0), np.arange(3.0).reshape(1, 3), [np.arange(3.0)]]
+    assert len({content_key(value) for value in different}) == len(different)
+    with pytest.raises(TypeError, match=r"does not know those of a object.*key="):
+        content_key(object())
+    cache = SimilarityCache(key=lambda value: value.name)
+    assert cache.keys_of(as_objects([type("Named", (), {"name": "x"})()])) == [content_key("x")]
+    for wrong in (3, ["file"]):
+        with pytest.raises(TypeError, match="cache must be a path"):
+            KreinNystroem(overlap, 3, cache=wrong).fit(WORDS)
+    (tmp_path / "other").write_text("something else, which is not ours")
+    with pytest.raises(ValueError, match="no cache of similarities"):
+        SimilarityCache(tmp_path / "other")
+
+
+def test_a_cache_file_that_ends_within_a_record_is_read_up_to_there(tmp_path):
+    path = tmp_path / "values"
+    KreinNystroem(overlap, 5, cache=path, random_state=0).fit(WORDS)
+    whole = len(SimilarityCache(path))
+    with path.open("r+b") as file:
+        file.truncate(path.stat().st_size - 7)
+    assert len(SimilarityCache(path)) == whole - 1
+    again = KreinNystroem(overlap, 5, cache=path, random_state=0).fit(WORDS)
+    assert again.n_evaluations_ == 1
+    assert len(SimilarityCache(path)) == whole
+
+
+def test_the_users_function_has_the_callers_blas_threads():
+    """A fit is quiet, and the function of a user is no part of it."""
+    seen = []
+
+    def product(A, B):
+        seen.append(max(pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"))
+        return A @ B.T
+
+    before = max(pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas")
+    X = np.ones((4, 3))
+    with quiet_blas():
+        expected = min(n_threads(), before)
+        block(product, X, X, takes_blocks=True)
+    assert seen == [expected]
+
+
+@pytest.mark.parametrize("pairs", [1, 3, 5, 7, 12, 100])
+def test_a_job_is_cut_into_pieces_that_cover_it_in_order(pairs):
+    objects = as_objects(list(range(20)))
+    job = PairJob(objects, objects, np.array([3, 1, 4, 15, 9]), np.array([2, 6]))
+    covered = [
+        pair for cut in job.cuts(pairs) for pair in zip(*(part.tolist() for part in job.numbers(cut)), strict=True)
+    ]
+    assert covered == [(i, j) for j in (2, 6) for i in (3, 1, 4, 15, 9)]
+    assert max(cut.size for cut in job.cuts(pairs)) <= max(pairs, 1)
+
+
+def test_bad_efforts():
+    kernel = FunctionKernel(overlap)
+    with pytest.raises(ValueError, match="n_jobs must not be 0"):
+        Evaluation(kernel, None, Effort(n_jobs=0))
+    with pytest.raises(TypeError, match="verbose must be True or False"):
+        Evaluation(kernel, None, Effort(verbose="loud"))
+    with pytest.raises(ValueError, match="call must be one of 'auto', 'pairs', 'blocks'"):
+        KreinNystroem(overlap, call="rows").fit(WORDS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import AbstractContextManager
 from typing import Any, Self, TypeVar
 
@@ -66,7 +66,7 @@ class Processes(AbstractContextManager["Processes"]):
             self._pool.__exit__(*error)
             self._pool = None
 
-    def run(self, function: Callable[..., Result], tasks: Iterable[tuple[Any, ...]]) -> Iterator[Result]:
+    def run(self, function: Callable[..., Result], tasks: Iterable[tuple[Any, ...]]) -> Generator[Result, None, None]:
         """Results of ``function(*task)`` in the order of the tasks, each as soon as it is there.
 
         Parameters
@@ -89,7 +89,8 @@ class Processes(AbstractContextManager["Processes"]):
             self._pool = joblib.Parallel(n_jobs=self.count, return_as="generator").__enter__()
         results = self._pool(joblib.delayed(function)(*task) for task in tasks)
         try:
-            yield from results
+            for result in results:  # noqa: UP028  # which would close it before it is quiet
+                yield result
         finally:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", UserWarning)  # that tasks are given up is what an error means

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from collections.abc import Callable, Generator, Iterator
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from typing import Any, Self, final
 
@@ -183,8 +183,9 @@ class Evaluation:
     def _fill_elsewhere(self, job: PairJob, cuts: list[Cut], blocks: bool, values: np.ndarray) -> None:
         tasks = ((self._function, blocks, job.piece(cut, blocks=blocks)) for cut in cuts)
         began = time.perf_counter()
-        for cut, called in zip(cuts, self._elsewhere(tasks), strict=True):
-            self._take(called, job, cut, values)
+        with closing(self._elsewhere(tasks)) as results:
+            for cut, called in zip(cuts, results, strict=True):
+                self._take(called, job, cut, values)
         pairs = sum(cut.size for cut in cuts)
         self._seconds = (time.perf_counter() - began) * self._processes.count / pairs
 
@@ -198,20 +199,20 @@ class Evaluation:
                 self.count += sum(piece.shape[0] * piece.shape[1] for piece in pieces)
         return self.takes_blocks
 
-    def _elsewhere(self, tasks: Iterator[tuple[Any, ...]]) -> Iterator[Called]:
+    def _elsewhere(self, tasks: Iterator[tuple[Any, ...]]) -> Generator[Called, None, None]:
         """Results of other processes; whatever fails but a call is a matter of getting there."""
-        results = self._processes.run(_call_far, tasks)
-        while True:
-            try:
-                called = next(results)
-            except StopIteration:
-                return
-            except Exception as error:
-                raise SimilarityError(
-                    f"evaluations could not be shared among processes ({type(error).__name__}: {error}); function and "
-                    "objects must be such that they can be sent there; use n_jobs=1"
-                ) from error
-            yield called
+        with closing(self._processes.run(_call_far, tasks)) as results:
+            while True:
+                try:
+                    called = next(results)
+                except StopIteration:
+                    return
+                except Exception as error:
+                    raise SimilarityError(
+                        f"evaluations could not be shared among processes ({type(error).__name__}: {error}); function and "
+                        "objects must be such that they can be sent there; use n_jobs=1"
+                    ) from error
+                yield called
 
     def _pace(self, blocks: bool) -> int:
         """Pairs in a piece."""

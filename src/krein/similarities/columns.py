@@ -227,7 +227,12 @@ class CalledColumns(Columns):
         square = values[np.ix_(part, part)]
         if not np.isnan(square).any():
             return
-        if part.size <= (_SMALL if self.evaluation.takes_blocks else 1):
+        if not self.evaluation.takes_blocks:
+            i, j = np.nonzero(np.tril(np.isnan(square)))
+            square[i, j] = square[j, i] = self.evaluation.pairs(objects, objects, chosen[part[i]], chosen[part[j]])
+            values[np.ix_(part, part)] = square
+            return
+        if part.size <= _SMALL:
             square = self.evaluation.rectangle(objects, objects, chosen[part], chosen[part])
             values[np.ix_(part, part)] = 0.5 * square + 0.5 * square.T
             return
@@ -243,6 +248,10 @@ class CalledColumns(Columns):
         missing = np.isnan(values)
         whole = missing.all(axis=1)
         groups = [(np.flatnonzero(whole), np.arange(columns.size))]
+        if not self.evaluation.takes_blocks:
+            i, j = np.nonzero(missing & ~whole[:, None])
+            values[i, j] = self.evaluation.pairs(objects, objects, rows[i], columns[j])
+            missing = np.isnan(values)
         some = np.flatnonzero(missing.any(axis=1) & ~whole)
         patterns, which = np.unique(missing[some], axis=0, return_inverse=True)
         groups += [(some[which.ravel() == i], np.flatnonzero(pattern)) for i, pattern in enumerate(patterns)]

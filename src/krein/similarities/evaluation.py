@@ -123,6 +123,21 @@ class Evaluation:
         """
         return self._ordered(objects, objects, rows, rows, symmetric=False)
 
+    def pairs(self, left: Objects, right: Objects, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """Values of single pairs.
+
+        Parameters
+        ----------
+        left, right : Objects
+        rows, columns : ndarray of int of shape (n_pairs,)
+
+        Returns
+        -------
+        ndarray of shape (n_pairs,), float64
+        """
+        values = self._zipped(left, right, rows, columns)
+        return 0.5 * values + 0.5 * self._zipped(right, left, columns, rows) if self._average else values
+
     def with_themselves(self, objects: Objects, rows: np.ndarray) -> np.ndarray:
         """Values of some objects with themselves.
 
@@ -135,11 +150,18 @@ class Evaluation:
         -------
         ndarray of shape (len(rows),), float64
         """
-        if self._cache is not None:  # which knows whole columns
-            return np.array(
-                [self._ordered(objects, objects, rows[i : i + 1], rows[i : i + 1])[0, 0] for i in range(rows.size)]
-            )
-        return self._fill(PairJob(objects, objects, rows, rows, zipped=True))[:, 0]
+        return self._zipped(objects, objects, rows, rows)
+
+    def _zipped(self, left: Objects, right: Objects, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """Values of single pairs in this order, from the cache or evaluated."""
+        values = np.full(rows.size, np.nan)
+        if self._cache is not None:
+            keys, names = self._keys_of(left), self._keys_of(right)
+            for i, (row, column) in enumerate(zip(rows, columns, strict=True)):
+                values[i] = self._cache.look_up([keys[row]], names[column], symmetric=not self._average)[0]
+        missing = np.isnan(values)
+        values[missing] = self._fill(PairJob(left, right, rows[missing], columns[missing], zipped=True))[:, 0]
+        return values
 
     def _ordered(
         self, left: Objects, right: Objects, rows: np.ndarray, columns: np.ndarray, *, symmetric: bool = True

@@ -15,7 +15,7 @@ from scipy.integrate import trapezoid
 import krein
 from krein.kernels import NTK, DeltaGaussian, Gaussian, Laplacian, Sigmoid, SphericalPolynomial
 from krein.measures import SignedMeasure
-from krein.plotting import COLORS, STYLES, plot_measure, plot_measures, save_figure
+from krein.plotting import COLORS, STYLES, plot_measure, plot_measures, plot_trials, save_figure
 
 R = 2**0.5
 
@@ -151,3 +151,14 @@ def test_pyplot_is_never_imported():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
     assert b"<svg" in done.stderr
+
+
+def test_trials_are_drawn_with_the_chosen_one_ringed():
+    X = np.random.default_rng(0).uniform(-1.0, 1.0, size=(120, 1))
+    trials = krein.TunedFeatures([Gaussian(), NTK()], n_components=20).fit(X, np.sin(8.0 * X[:, 0])).scores_
+    figure = plot_trials(trials, title="what was tried")
+    assert len(figure.axes) == len({trial.n_rows for trial in trials})
+    drawn = {line.get_label() for axes in figure.axes for line in axes.lines}
+    assert {trial.family for trial in trials} <= drawn
+    with pytest.raises(ValueError, match="nothing was tried"):
+        plot_trials(krein.TunedFeatures(n_components=20).fit(X).scores_)

@@ -6,11 +6,13 @@ Every function returns a :class:`matplotlib.figure.Figure` made without ``pyplot
 from krein.plotting.look import COLORS, STYLES, Look, dress, look_of, new_figure, save_figure
 from krein.plotting.matrix import plot_spectrum
 from krein.plotting.measure import plot_measure, plot_measures
+from krein.plotting.trials import plot_trials
 
 __all__ = [
     "plot_measure",
     "plot_measures",
     "plot_spectrum",
+    "plot_trials",
     "save_figure",
     "new_figure",
     "dress",

@@ -13,8 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 from krein._core.checks import positive_real, truth_value
 from krein._core.threads import quiet_blas
 from krein.estimators.frozen_params import FrozenParamsMixin
+from krein.estimators.learners.input_checks import check_class_weight, check_weight
 from krein.estimators.learners.kernel_matrix import KernelMatrixMixin
 from krein.files.models import SavableMixin
+from krein.learning.copies import find_copies
 from krein.learning.exact_ridge import fit_exact_ridge
 from krein.learning.ridge_choice import check_lam
 from krein.similarities import signed_spectrum
@@ -96,7 +98,7 @@ class ExactKreinRidge(KernelMatrixMixin, SavableMixin, RegressorMixin, FrozenPar
         self.verbose = verbose
 
     @quiet_blas()
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit on all rows.
 
         Parameters
@@ -104,6 +106,8 @@ class ExactKreinRidge(KernelMatrixMixin, SavableMixin, RegressorMixin, FrozenPar
         X : array of shape (n_samples, n_features), or (n_samples, n_samples) for ``"precomputed"``; any sequence of
             objects if the kernel is a callable
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative, not all zero. Whole-number weights are numbers of copies of a row.
 
         Returns
         -------
@@ -112,18 +116,21 @@ class ExactKreinRidge(KernelMatrixMixin, SavableMixin, RegressorMixin, FrozenPar
         X, y = self._checked_pair(X, y, multi_output=True, y_numeric=True)
         candidates = check_lam(self.lam, self.regularizer, "loo")
         intercept = truth_value(self.fit_intercept, "fit_intercept")
+        copies = find_copies(len(y), self._comparable(X), check_weight(sample_weight, len(y)))
         targets = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
         trained = self._train(X, targets)
         found = fit_exact_ridge(
-            trained.matrix,
-            targets,
+            copies.matrix(trained.matrix),
+            copies.means(targets),
+            weight=copies.weight,
             regularizer=self.regularizer,  # type: ignore[arg-type]  # check_lam has seen that it is one
             candidates=candidates,
             intercept=intercept,
         )
         self._keep(trained)
         self.lam_ = found.lam if self.regularizer == "two" else found.lam[0]
-        self.dual_coef_ = found.dual[:, 0] if y.ndim == 1 else found.dual
+        dual = copies.spread(found.dual)
+        self.dual_coef_ = dual[:, 0] if y.ndim == 1 else dual
         self.intercept_ = float(found.offset[0]) if y.ndim == 1 else found.offset
         return self
 
@@ -172,6 +179,8 @@ class ExactKreinSVC(KernelMatrixMixin, SavableMixin, ClassifierMixin, FrozenPara
         As in `ExactKreinRidge`.
     C : float, default=1.0
         Price of a violated margin.
+    class_weight : mapping of labels to float, "balanced" or None, default=None
+        What C is multiplied with for the rows of each class. ``"balanced"`` gives every class the same weight.
     tol : float, default=1e-4
         Stopping tolerance of the solver.
     call, symmetrize, n_jobs, cache, verbose
@@ -219,6 +228,7 @@ class ExactKreinSVC(KernelMatrixMixin, SavableMixin, ClassifierMixin, FrozenPara
         kernel: Any = None,
         *,
         C: float = 1.0,
+        class_weight: Any = None,
         tol: float = 1e-4,
         call: str = "auto",
         symmetrize: str = "error",
@@ -228,6 +238,7 @@ class ExactKreinSVC(KernelMatrixMixin, SavableMixin, ClassifierMixin, FrozenPara
     ) -> None:
         self.kernel = kernel
         self.C = C
+        self.class_weight = class_weight
         self.tol = tol
         self.call = call
         self.symmetrize = symmetrize
@@ -236,7 +247,7 @@ class ExactKreinSVC(KernelMatrixMixin, SavableMixin, ClassifierMixin, FrozenPara
         self.verbose = verbose
 
     @quiet_blas()
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit on all rows.
 
         Parameters
@@ -244,6 +255,8 @@ class ExactKreinSVC(KernelMatrixMixin, SavableMixin, ClassifierMixin, FrozenPara
         X : array of shape (n_samples, n_features), or (n_samples, n_samples) for ``"precomputed"``; any sequence of
             objects if the kernel is a callable
         y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative, not all zero. Whole-number weights are numbers of copies of a row.
 
         Returns
         -------
@@ -252,18 +265,28 @@ class ExactKreinSVC(KernelMatrixMixin, SavableMixin, ClassifierMixin, FrozenPara
         C, tol = positive_real(self.C, "C"), positive_real(self.tol, "tol")
         X, y = self._checked_pair(X, y)
         check_classification_targets(y)
-        classes = np.unique(y)
+        _, codes = np.unique(y, return_inverse=True)
+        copies = find_copies(len(y), self._comparable(X), check_weight(sample_weight, len(y)), codes)
+        classes, labels = np.unique(y[copies.first], return_inverse=True)
         if classes.size < 2:
-            raise ValueError(f"y must contain at least 2 classes, got only one class: {classes.tolist()}")
+            raise ValueError(
+                f"y must contain at least 2 classes among rows of positive weight, got only one class: {classes.tolist()}"
+            )
+        factors = check_class_weight(self.class_weight, classes, np.bincount(labels, copies.weight))
+        cost = copies.weight if factors is None else copies.weight * factors[labels]
         trained = self._train(X, np.where(y[:, None] == classes, 1.0, -1.0))
-        spectrum = signed_spectrum(trained.matrix)
-        machine = SVC(C=C, kernel="precomputed", tol=tol, cache_size=_CACHE).fit(spectrum.flipped(), y)
+        # a row of weight 2 is two rows of the matrix: its spectrum is that of the matrix scaled by the roots
+        root = np.sqrt(copies.weight)
+        spectrum = signed_spectrum(copies.matrix(trained.matrix) * np.multiply.outer(root, root))
+        machine = SVC(C=C, kernel="precomputed", tol=tol, cache_size=_CACHE)
+        machine.fit(spectrum.flipped() / np.multiply.outer(root, root), y[copies.first], cost)
         self._keep(trained)
         self.classes_ = machine.classes_
         self.n_negative_ = spectrum.n_negative
-        self.carry_ = np.ascontiguousarray(spectrum.flip_of(machine.support_))
+        carry = root[:, None] * spectrum.flip_of(machine.support_) / root[machine.support_]
+        self.carry_ = np.ascontiguousarray(copies.spread(carry))
         # LibSVM's own form of the solution: pairs of classes in order, support vectors grouped by class
-        self.support_ = machine.support_
+        self.support_ = copies.first[machine.support_].astype(np.int32)
         self.n_support_ = machine.n_support_
         self.dual_coef_ = machine.dual_coef_
         self.intercept_ = np.atleast_1d(machine.intercept_)

@@ -52,6 +52,10 @@ class KernelMatrixMixin(BaseEstimator):
         check_consistent_length(objects, y)
         return objects, y
 
+    def _comparable(self, X: Any) -> Any:
+        """Training rows whose copies can be told by their content; None for objects and precomputed similarities."""
+        return None if is_called(self.kernel) or is_precomputed(self.kernel) else X
+
     def _train(self, X: Any, targets: np.ndarray) -> TrainingMatrix:
         """The symmetric matrix of similarities of checked training rows, which `_keep` stores what is needed of.
 

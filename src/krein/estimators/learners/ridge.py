@@ -2,12 +2,15 @@ r"""Ridge regression and classification on features with a signature."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Self, final
 
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from krein.distributed.dask_rows import is_dask
+from krein.estimators.learners.class_weights import weigh_chunks, weigh_dask, weigh_rows
 from krein.estimators.learners.input_checks import check_labels, check_numbers
 from krein.estimators.learners.linear import RowClassifierMixin, row_values
 from krein.estimators.learners.ridge_base import CheckTargets, RidgeBase
@@ -205,6 +208,8 @@ class KreinRidgeClassifier(RowClassifierMixin, RidgeBase):
     lam : "auto", float or sequence, default="auto"
     selection : {"loo", "validation", "gcv"}, default="loo"
     fit_intercept : bool, default=True
+    class_weight : mapping of labels to float, "balanced" or None, default=None
+        What the weights of the rows of each class are multiplied with. ``"balanced"`` gives every class the same weight.
     loo_rows : int, default=10000
     validation_fraction : float, default=0.1
     random_state : int, RandomState or None, default=None
@@ -237,6 +242,7 @@ class KreinRidgeClassifier(RowClassifierMixin, RidgeBase):
         lam: Any = "auto",
         selection: str = "loo",
         fit_intercept: bool = True,
+        class_weight: Any = None,
         loo_rows: int = 10_000,
         validation_fraction: float = 0.1,
         random_state: Any = None,
@@ -247,9 +253,47 @@ class KreinRidgeClassifier(RowClassifierMixin, RidgeBase):
         self.lam = lam
         self.selection = selection
         self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
         self.loo_rows = loo_rows
         self.validation_fraction = validation_fraction
         self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit in one pass over blocks of rows; the features of all rows are never held at once.
+
+        Parameters
+        ----------
+        X : array, memory map, DataFrame, sparse matrix, dask.array or dask.dataframe of shape (n_samples, n_features)
+            Dask collections are fitted through the scheduler that is active, see the user guide on clusters.
+        y : array-like of shape (n_samples,), or the Dask equivalent
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative, not all zero. Whole-number weights are numbers of copies of a row.
+
+        Returns
+        -------
+        self
+        """
+        if self.class_weight is not None:
+            if is_dask(X):
+                sample_weight = weigh_dask(self.class_weight, X, y, sample_weight)
+            else:
+                sample_weight = weigh_rows(self.class_weight, y, sample_weight)
+        return super().fit(X, y, sample_weight)
+
+    def fit_chunks(self, chunks: Iterable[tuple[Any, ...]]) -> Self:
+        """Fit from an iterable of ``(X, y)`` or ``(X, y, sample_weight)``, as `KreinRidge.fit_chunks`.
+
+        ``class_weight="balanced"`` takes a collection that can be passed over again, and one more pass.
+
+        Parameters
+        ----------
+        chunks : iterable of tuples
+
+        Returns
+        -------
+        self
+        """
+        return super().fit_chunks(chunks if self.class_weight is None else weigh_chunks(self.class_weight, chunks))
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Add rows and solve again; the map is fitted on the rows of the first call.
@@ -267,6 +311,8 @@ class KreinRidgeClassifier(RowClassifierMixin, RidgeBase):
         -------
         self
         """
+        if self.class_weight is not None:
+            sample_weight = weigh_rows(self.class_weight, y, sample_weight, all_rows=False)
         return self._partial_fit(X, y, sample_weight, classes)
 
     def _new_targets(self, classes: Any) -> Targets:

@@ -7,7 +7,7 @@ from sklearn.svm import SVC
 
 from krein.estimators.learners.exact import ExactKreinRidge, ExactKreinSVC
 from krein.estimators.learners.logistic import KreinLogistic
-from krein.estimators.learners.ridge import KreinRidge, KreinRidgeClassifier
+from krein.estimators.learners.ridge import KreinRidgeClassifier
 from krein.estimators.learners.svm import KreinSVC
 from krein.estimators.maps.nystroem import KreinNystroem
 from krein.kernels import DeltaGaussian, Gaussian

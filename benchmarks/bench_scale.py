@@ -34,19 +34,20 @@ def main(arguments: list[str] | None = None) -> None:
     )
     options = parser.parse_args(arguments)
     pin_threads(options.threads)
+    from contest.results import show_table
     from contest.scale_data import SETS
-    from contest.scale_tables import growth_exponent, growth_table, set_table, show_set, write_pages
+    from contest.scale_tables import growth_exponent, growth_table, set_table, write_pages
 
     train, test = (QUICK_TRAIN, QUICK_TEST) if options.quick else (0, 0)
     results: dict[str, Any] = {"machine": describe(options.threads), "quick": options.quick, "sets": {}, "growth": []}
     for name in options.sets or SETS:
         results["sets"][name] = _measure_set(name, train, test, quick=options.quick, lines=options.lines)
-        show_set(name, set_table(results["sets"][name]))
+        show_table(name, set_table(results["sets"][name]))
         _write(options.out, results)
     if not options.no_growth:
         sizes = [size // 50 for size in GROWTH] if options.quick else GROWTH
         results["growth"] = [_measure("covtype", size, test, _nothing_set()) for size in sizes]
-        show_set("growth with the rows, covtype", growth_table(results["growth"]))
+        show_table("growth with the rows, covtype", growth_table(results["growth"]))
         for clock in ("fit_seconds", "fit_processor_seconds"):
             print(f"  exponent of {clock} in rows: {growth_exponent(results['growth'], clock):.2f}")
         _write(options.out, results)

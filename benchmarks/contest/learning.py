@@ -13,8 +13,10 @@ from contest.keel import DEVELOPMENT, keel_names, load_keel
 from contest.protocol import Folds
 from contest.regression_tables import TABLES, load_regression
 from contest.results import SetScores
-from krein import datasets
-from krein.experiments.side_by_side import FoldScore, choose_contenders, score_folds, table_contenders
+from krein import KreinRidge, KreinRidgeClassifier, TunedFeatures, datasets
+from krein.experiments.side_by_side import Contender, FoldScore, score_folds, table_contenders
+from krein.kernels import DeltaGaussian
+from krein.learning.tuning import PORTFOLIO
 
 __all__ = ["LARGER", "Section", "as_records", "held_back", "read_sets", "sections", "warm_up"]
 
@@ -56,8 +58,8 @@ class Section:
         """Scores of all methods on one set."""
         X, y = self.rows(*self.load(name))
         folds = self.folds(y)
-        known = table_contenders(self.task, len(folds[0][0]), X.shape[1])
-        contenders = choose_contenders(known, [one.name for one in known if not methods or one.name in methods])
+        known = [*table_contenders(self.task, len(folds[0][0]), X.shape[1]), _definite(self.task)]
+        contenders = [one for one in known if not methods or one.name in methods]
         scores = []
         for score in score_folds(X, y, contenders, folds):
             on_score(score)
@@ -101,6 +103,14 @@ def read_sets(records: list[dict[str, Any]]) -> list[SetScores]:
         SetScores(one["name"], one["n_rows"], one["n_columns"], tuple(FoldScore(**score) for score in one["scores"]))
         for one in records
     ]
+
+
+def _definite(task: str) -> Contender:
+    """Ours without indefinite kernels: what they are worth is the difference."""
+    kernels = [kernel for kernel in PORTFOLIO if not isinstance(kernel, DeltaGaussian)]
+    learner = KreinRidgeClassifier if task == "classification" else KreinRidge
+    features = TunedFeatures(kernels, random_state=0)
+    return Contender("krein-definite", "definite kernels only", learner(features, random_state=0), True)
 
 
 def _load_stored(name: str) -> Rows:

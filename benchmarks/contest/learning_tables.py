@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from contest.learning import as_records, read_sets
-from contest.results import SetScores, chosen_kernels, csv_text, per_set_table, summary_table
+from contest.results import SetScores, chosen_kernels, csv_text, per_set_table, show_table, summary_table
 
 __all__ = ["section_record", "section_tables", "show_section", "write_tables"]
 
@@ -15,6 +15,7 @@ Tables = dict[str, list[tuple[str, ...]]]
 
 _LABELS = {
     "krein-ridge": "KreinRidge",
+    "krein-definite": "its definite kernels only",
     "krein-svc": "KreinSVC",
     "krein-logistic": "KreinLogistic",
     "svc": "SVC",
@@ -57,13 +58,7 @@ def _tables(task: str, sets: Sequence[SetScores]) -> Tables:
 def show_section(name: str, section: dict[str, Any]) -> None:
     """Print the tables of one section."""
     for kind, cells in section_tables(section).items():
-        print(f"\n{name}, {kind}")
-        widths = [max(len(row[i]) for row in cells) for i in range(len(cells[0]))]
-        for row in cells:
-            print(
-                "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip(),
-                flush=True,
-            )
+        show_table(f"{name}, {kind}", cells)
 
 
 def write_tables(results: dict[str, Any], folder: Path) -> None:

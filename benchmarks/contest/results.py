@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from krein.experiments.side_by_side import FoldScore
 
-__all__ = ["SetScores", "csv_text", "chosen_kernels", "per_set_table", "summary_table", "tally"]
+__all__ = ["SetScores", "csv_text", "chosen_kernels", "per_set_table", "show_table", "summary_table", "tally"]
 
 _EQUAL = 1e-9  # accuracies that differ by less are the same number of right rows
 
@@ -102,6 +102,14 @@ def csv_text(cells: Cells) -> str:
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(cells)
     return text.getvalue()
+
+
+def show_table(title: str, cells: Cells) -> None:
+    """Print one table."""
+    print(f"\n{title}")
+    widths = [max(len(row[i]) for row in cells) for i in range(len(cells[0]))]
+    for row in cells:
+        print("  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip(), flush=True)
 
 
 def _score(value: float, percent: bool, digits: int | None = None) -> str:

@@ -10,7 +10,7 @@ from krein.experiments.figures import Line, Panel
 from krein.experiments.svg import draw_svg
 from suite.timing import exponent
 
-__all__ = ["growth_exponent", "growth_table", "panel_of", "set_table", "show_set", "write_pages"]
+__all__ = ["growth_exponent", "growth_table", "panel_of", "set_table", "write_pages"]
 
 _LOOKS = {
     "krein, nothing set": ("#D55E00", "*", ""),
@@ -92,14 +92,6 @@ def panel_of(name: str, runs: list[Run]) -> Panel:
             x, y = zip(*points, strict=True)
             lines.append(Line(label, x, tuple(100 * one for one in y), color=color, marker=marker, dash=dash))
     return Panel(name, "seconds of a fit", "accuracy on new rows, %", tuple(lines), xlog=True)
-
-
-def show_set(title: str, cells: list[tuple[str, ...]]) -> None:
-    """Print one table."""
-    print(f"\n{title}")
-    widths = [max(len(row[i]) for row in cells) for i in range(len(cells[0]))]
-    for row in cells:
-        print("  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip(), flush=True)
 
 
 def write_pages(results: dict[str, Any], folder: Path) -> None:

@@ -13,17 +13,21 @@ __all__ = ["XRFMClassifier", "XRFMRegressor"]
 _HELD_OUT = 0.2  # of the rows given, for xRFM to tune itself on: it asks for them, and its own examples take so many
 
 
-class XRFMClassifier(ClassifierMixin, BaseEstimator):
-    """Recursive feature machines with the settings that xRFM has by default, on one processor.
+class _XRFM(BaseEstimator):
+    """What both have in common."""
+
+    def __init__(self, random_state: int = 0) -> None:
+        self.random_state = random_state
+
+
+class XRFMClassifier(ClassifierMixin, _XRFM):
+    """Recursive feature machines that predict classes, with the settings that xRFM has by default.
 
     Parameters
     ----------
     random_state : int, default=0
         Of the rows held out, and of xRFM's own draws.
     """
-
-    def __init__(self, random_state: int = 0) -> None:
-        self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> XRFMClassifier:
         """Fit on four fifths of the rows, tuned on the others.
@@ -57,17 +61,14 @@ class XRFMClassifier(ClassifierMixin, BaseEstimator):
         return np.asarray(self.classes_[codes.astype(np.int64)])
 
 
-class XRFMRegressor(RegressorMixin, BaseEstimator):
-    """Recursive feature machines with the settings that xRFM has by default, on one processor.
+class XRFMRegressor(RegressorMixin, _XRFM):
+    """Recursive feature machines that predict a quantity, with the settings that xRFM has by default.
 
     Parameters
     ----------
     random_state : int, default=0
         Of the rows held out, and of xRFM's own draws.
     """
-
-    def __init__(self, random_state: int = 0) -> None:
-        self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> XRFMRegressor:
         """Fit on four fifths of the rows, tuned on the others, to a standardized target.

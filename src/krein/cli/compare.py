@@ -56,7 +56,7 @@ def add_compare(app: "typer.Typer") -> None:
             typer.Option(
                 "--method",
                 "-m",
-                help="krein-ridge, krein-svc, svc, svc-tuned, boosting, ...; again for more; default: all.",
+                help="krein-ridge, krein-logistic, svc, svc-tuned, boosting, ...; again for more; default: all.",
             ),
         ] = None,
         task: Annotated[str, typer.Option(help="auto, classification or regression.")] = "auto",

@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from krein import KreinRidgeClassifier
+from krein import KreinLogistic, KreinRidgeClassifier, KreinSVC
 from krein.experiments.side_by_side import (
     Contender,
     FoldScore,
@@ -179,8 +179,9 @@ def test_what_was_chosen_is_found_behind_a_pipeline():
     assert chosen_by(DummyClassifier().fit(X, Y)) == Chosen()
 
 
-def test_what_a_learner_of_ours_chose():
-    model = KreinRidgeClassifier(random_state=0).fit(X, Y)
+@pytest.mark.parametrize("learner", [KreinRidgeClassifier, KreinLogistic, KreinSVC])
+def test_what_a_learner_of_ours_chose(learner):
+    model = learner(random_state=0).fit(X, Y)
     found = chosen_by(model)
     (best,) = [trial for trial in model.choice_.trials if trial.chosen]
     assert found.kernel == best.family

@@ -11,7 +11,7 @@ from sklearn.linear_model import RidgeClassifierCV, RidgeCV
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline
 
-from krein.estimators import KreinRidge, KreinRidgeClassifier
+from krein.estimators import KreinLogistic, KreinRidge, KreinRidgeClassifier, KreinSVC
 from krein.learning.tuning import Choice
 
 __all__ = ["Chosen", "chosen_by", "last_step"]
@@ -55,18 +55,22 @@ def chosen_by(model: Any) -> Chosen:
         )
     if isinstance(model, RidgeCV | RidgeClassifierCV):
         return Chosen(f"alpha {model.alpha_:.3g}")
-    if isinstance(model, KreinRidge | KreinRidgeClassifier) and model.choice_ is not None:
-        return _of_choice(model.choice_, model.solver_, model.lam_)
+    if isinstance(model, KreinRidge | KreinRidgeClassifier | KreinLogistic | KreinSVC) and model.choice_ is not None:
+        strength = f"C {model.C_:.3g}" if isinstance(model, KreinSVC) else _lam_words(model.lam_)
+        return _of_choice(model.choice_, model.solver_, strength)
     return Chosen()
 
 
-def _of_choice(choice: Choice, solver: str, lam: float | tuple[float, float]) -> Chosen:
-    """The kernel that was taken, its scale, how the problem was solved and with what λ."""
+def _lam_words(lam: float | tuple[float, float]) -> str:
+    return "λ " + ", ".join(f"{one:.1e}" for one in np.ravel(lam))
+
+
+def _of_choice(choice: Choice, solver: str, strength: str) -> Chosen:
+    """The kernel that was taken, its scale, how strongly it is regularized and how the problem was solved."""
     best = next((trial for trial in choice.trials if trial.chosen), None)
     family = type(choice.kernel).__name__ if best is None else best.family
     scale = "" if best is None or best.factor is None else f" at {best.factor:g} × median"
-    strength = ", ".join(f"{one:.1e}" for one in np.ravel(lam))
-    return Chosen(f"{family}{scale}, λ {strength}, {solver}", family, choice.indefinite)
+    return Chosen(f"{family}{scale}, {strength}, {solver}", family, choice.indefinite)
 
 
 def last_step(model: Any) -> Any:

@@ -19,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 
 from krein._core.checks import one_of
-from krein.estimators import KreinRidge, KreinRidgeClassifier, KreinSVC
+from krein.estimators import KreinLogistic, KreinRidge, KreinRidgeClassifier, KreinSVC
 from krein.experiments.side_by_side.xrfm_models import XRFMClassifier, XRFMRegressor
 
 __all__ = ["Contender", "Task", "choose_contenders", "table_contenders"]
@@ -113,6 +113,7 @@ def _ours(classify: bool, seed: int) -> list[Contender]:
     return [
         Contender("krein-ridge", "KreinRidgeClassifier", KreinRidgeClassifier(random_state=seed), True, note),
         Contender("krein-svc", "KreinSVC", KreinSVC(random_state=seed), True, note),
+        Contender("krein-logistic", "KreinLogistic", KreinLogistic(random_state=seed), True, note),
     ]
 
 

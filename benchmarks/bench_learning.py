@@ -26,6 +26,9 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--only", nargs="+", choices=SECTIONS, help="some sections")
     parser.add_argument("--sets", nargs="+", default=(), help="some sets of the sections")
     parser.add_argument("--methods", nargs="+", default=(), help="some methods, such as krein-ridge svc-tuned")
+    parser.add_argument(
+        "--join", action="store_true", help="keep what learning.json has of other sections, sets and methods"
+    )
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--out", type=Path, default=HERE, help="folder of learning.json")
     parser.add_argument(
@@ -36,12 +39,14 @@ def main(arguments: list[str] | None = None) -> None:
     )
     options = parser.parse_args(arguments)
     pin_threads(options.threads)
-    from contest.learning import sections, warm_up
+    from contest.learning import join_sets, sections, warm_up
     from contest.learning_tables import section_record, show_section, write_tables
 
     asked = options.only or [name for name in SECTIONS if options.all or name != "held back"]
     machine = describe(options.threads)
-    results: dict[str, Any] = {"machine": machine, "sections": {}}
+    path = options.out / "learning.json"
+    before = json.loads(path.read_text())["sections"] if options.join and path.exists() else {}
+    results: dict[str, Any] = {"machine": machine, "sections": dict(before)}
     warm_up(options.methods)
     known, measured = sections(), {}
     for name in asked:
@@ -57,6 +62,7 @@ def main(arguments: list[str] | None = None) -> None:
             if section.shown:
                 print(f"  {one} ({time.perf_counter() - start:.0f} s)", file=sys.stderr, flush=True)
         if done:
+            done = join_sets(done, before.get(name), section.sets)
             measured[name] = done
             results["sections"][name] = section_record(section.task, done, shown=section.shown)
             show_section(name, results["sections"][name])
@@ -65,7 +71,7 @@ def main(arguments: list[str] | None = None) -> None:
         results["sections"]["small and held back"] = section_record("classification", both, shown=False)
         show_section("small and held back", results["sections"]["small and held back"])
     options.out.mkdir(parents=True, exist_ok=True)
-    (options.out / "learning.json").write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n")
+    path.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n")
     if options.tables is not None:
         write_tables(results, options.tables)
 

@@ -102,7 +102,7 @@ def test_a_regression_table_becomes_numbers(monkeypatch):
 def score(method, fold, value, seconds=1.0, **more):
     from krein.experiments.side_by_side import FoldScore
 
-    return FoldScore(method, fold, value, seconds, 0.1, **more)
+    return FoldScore(method, fold, value, 9.0, 0.1, processor_seconds=seconds, **more)
 
 
 def test_means_wins_times_and_kernels(results):
@@ -169,6 +169,13 @@ def test_the_comparison_runs(tmp_path, monkeypatch, capsys):
     )
     assert not (tables / "learning-held-back-sets.csv").exists()
     assert len((tables / "learning-small-and-held-back-summary.csv").read_text().splitlines()) == 3
+
+
+def test_runs_are_joined(results):
+    old = results.SetScores("a", 30, 2, (score("svc", 0, 0.5), score("krein-ridge", 0, 0.6)))
+    new = results.SetScores("a", 30, 2, (score("krein-ridge", 0, 0.8),))
+    both = new.joined(old)
+    assert (both.mean("svc"), both.mean("krein-ridge")) == (0.5, 0.8)
 
 
 def suite_threads():

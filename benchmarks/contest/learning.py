@@ -18,7 +18,7 @@ from krein.experiments.side_by_side import Contender, FoldScore, score_folds, ta
 from krein.kernels import DeltaGaussian
 from krein.learning.tuning import PORTFOLIO
 
-__all__ = ["LARGER", "Section", "as_records", "held_back", "read_sets", "sections", "warm_up"]
+__all__ = ["LARGER", "Section", "as_records", "held_back", "join_sets", "read_sets", "sections", "warm_up"]
 
 LARGER = ("satimage", "phoneme", "penbased", "optdigits", "texture")  # of KEEL, as in the table of the issue
 _STORED = ("covtype", "ijcnn1", "cod_rna")  # of krein's own data sets, where they are at hand
@@ -103,6 +103,14 @@ def read_sets(records: list[dict[str, Any]]) -> list[SetScores]:
         SetScores(one["name"], one["n_rows"], one["n_columns"], tuple(FoldScore(**score) for score in one["scores"]))
         for one in records
     ]
+
+
+def join_sets(now: Sequence[SetScores], before: dict[str, Any] | None, order: Sequence[str]) -> list[SetScores]:
+    """Scores of this run with those of an earlier one for the sets and methods that it leaves out."""
+    found = {one.name: one for one in read_sets((before or {}).get("sets", []))}
+    for one in now:
+        found[one.name] = one.joined(found[one.name]) if one.name in found else one
+    return [found[name] for name in order if name in found]
 
 
 def _definite(task: str) -> Contender:

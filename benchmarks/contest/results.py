@@ -7,7 +7,7 @@ import io
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from krein.experiments.side_by_side import FoldScore
 
@@ -42,9 +42,15 @@ class SetScores:
         found = [score.score for score in self.of(method)]
         return statistics.fmean(found) if found else float("nan")
 
-    def fit_seconds(self, method: str) -> float:
-        """Time of all its fits."""
-        return sum(score.fit_seconds for score in self.of(method))
+    def processor_seconds(self, method: str) -> float:
+        """Processor time of all its fits and predictions."""
+        return sum(score.processor_seconds for score in self.of(method))
+
+    def joined(self, before: SetScores) -> SetScores:
+        """These scores, and of methods that are not among them those of an earlier run."""
+        here = {score.contender for score in self.scores}
+        rest = tuple(score for score in before.scores if score.contender not in here)
+        return replace(self, scores=(*self.scores, *rest))
 
 
 def tally(sets: Sequence[SetScores], ours: str, other: str) -> tuple[int, int, int]:
@@ -76,22 +82,22 @@ def per_set_table(sets: Sequence[SetScores], labels: dict[str, str], *, percent:
 
 
 def summary_table(sets: Sequence[SetScores], labels: dict[str, str], ours: str, *, percent: bool = True) -> Cells:
-    """A row for each method: mean score, on how many sets ours is better, as good and worse, time of all fits."""
+    """A row for each method: mean score, on how many sets ours is better, as good and worse, time of all fits and predictions."""
     first = labels[ours]
     measure = "mean accuracy, %" if percent else "mean R²"
     header = (
         "method",
         measure,
         f"{first} better / equal / worse",
-        "seconds of all fits",
+        "processor seconds",
         f"over {labels.get('svc-tuned', 'SVC tuned')}",
     )
-    reference = sum(one.fit_seconds("svc-tuned") for one in sets)
+    reference = sum(one.processor_seconds("svc-tuned") for one in sets)
     body = []
     for name, label in labels.items():
         mean = statistics.fmean(one.mean(name) for one in sets)
         fights = "" if name == ours else " / ".join(str(count) for count in tally(sets, ours, name))
-        seconds = sum(one.fit_seconds(name) for one in sets)
+        seconds = sum(one.processor_seconds(name) for one in sets)
         ratio = f"{seconds / reference:.2g}" if reference else ""
         body.append((label, _score(mean, percent, digits=2 if percent else 4), fights, f"{seconds:.3g}", ratio))
     return [header, *body]

@@ -118,7 +118,7 @@ def score_folds(
 
 
 def _score(X: Any, y: Any, one: Contender, fold: int, split: tuple[np.ndarray, np.ndarray]) -> FoldScore:
-    start = time.perf_counter()
+    start, busy = time.perf_counter(), time.process_time()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -126,6 +126,7 @@ def _score(X: Any, y: Any, one: Contender, fold: int, split: tuple[np.ndarray, n
     except Exception as error:  # whatever another package raises, the others are worth having
         message = " ".join(f"{type(error).__name__}: {error}".split())
         return FoldScore(one.name, fold, float("nan"), time.perf_counter() - start, 0.0, failure=message[:300])
+    used = time.process_time() - busy
     score, fit, predict = (float(found[name][0]) for name in ("test_score", "fit_time", "score_time"))
     chosen = chosen_by(found["estimator"][0])
-    return FoldScore(one.name, fold, score, fit, predict, chosen.words, chosen.kernel, chosen.indefinite)
+    return FoldScore(one.name, fold, score, fit, predict, chosen.words, chosen.kernel, chosen.indefinite, used)

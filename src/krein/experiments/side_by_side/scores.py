@@ -30,6 +30,8 @@ class FoldScore:
         Family of the kernel that it chose, if it chose one.
     indefinite : bool, default=False
         Whether that kernel is not positive definite on the rows.
+    processor_seconds : float, default=0.0
+        Of this process, to fit and to predict: what a busy machine changes least.
     failure : str, default=""
         What the error said, if there was one.
     """
@@ -42,6 +44,7 @@ class FoldScore:
     chosen: str = ""
     kernel: str = ""
     indefinite: bool = False
+    processor_seconds: float = 0.0
     failure: str = ""
 
 

@@ -57,7 +57,8 @@ class SignedFourierFeatures(SignedFeatureMap):
         Bring rows to unit length first. ``"auto"`` does so for kernels on the sphere that say so.
     dictionary : {"auto", "waves", "landmarks"}, default="auto"
         What ``weights="projected"`` combines: cosines, sines and a head; sections of the kernel :math:`k(\cdot, l)` at landmarks
-        l, centers of clusters of training rows; or what does best on rows held out. Sections have the fast decay of a smooth kernel's spectrum, and fit in less time.
+        l, centers of clusters of training rows; or what does best on rows held out. Sections have the fast
+        decay of a smooth kernel's spectrum, and fit in less time.
     oversampling : int or "auto", default="auto"
         Columns of the dictionary per column kept by ``weights="projected"``. ``"auto"`` is 4 waves, or 2 where there are
         sections.

@@ -99,9 +99,9 @@ def test_families_that_stay_families() -> None:
 
 
 def test_what_is_no_product() -> None:
-    with pytest.raises(ValueError, match="at least two factors"):
+    with pytest.raises(ValueError, match="at least two kernels"):
         Product((Gaussian(1.0),))
-    with pytest.raises(ValueError, match="at least two factors"):
+    with pytest.raises(ValueError, match="at least two kernels"):
         Product((Gaussian(1.0), Gaussian(2.0)))
     for bad in ("gaussian", 2.0, Gaussian() - Cauchy()):
         with pytest.raises(TypeError, match="kernels that are not sums"):

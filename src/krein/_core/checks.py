@@ -11,6 +11,8 @@ import numpy as np
 
 __all__ = ["integer", "one_of", "positive_integer", "positive_real", "real", "truth_value"]
 
+_LARGEST = 2**63 - 1  # what counts are stored in
+
 
 def real(value: Any, name: str) -> float:
     """A finite float, or an error that names the parameter."""
@@ -40,7 +42,8 @@ def integer(value: Any, name: str, *, least: int, most: int | None = None, why: 
     number = int(value)
     if number < least:
         raise ValueError(f"{name} must be at least {least}{why}, got {_short(value)}; use {least} or more")
-    if most is not None and number > most:
+    most = _LARGEST if most is None else most
+    if number > most:
         raise ValueError(f"{name} must be at most {most}{why}, got {_short(value)}; use {most} or less")
     return number
 

@@ -68,9 +68,11 @@ class Sum(_Composite):
     parts: Terms
 
     def __post_init__(self) -> None:
+        if not _pairs_of_kernels(self.parts):
+            raise TypeError(
+                f"parts must be pairs (coefficient, kernel), at least one, got {self.parts!r}; write k1 + k2"
+            )
         parts = tuple((real(c, "a coefficient"), k) for c, k in self.parts)
-        if not parts or not all(isinstance(k, Kernel) for _, k in parts):
-            raise TypeError(f"a sum is made of pairs (coefficient, kernel), at least one, got {self.parts!r}")
         object.__setattr__(self, "parts", _collected(parts))
         if len(self.parts) == 1 and self.parts[0][0] == 1.0:
             raise ValueError(f"a sum of one kernel is that kernel; use {self.parts[0][1]!r}")
@@ -199,11 +201,14 @@ class Product(_Composite):
     parts: tuple[Kernel, ...]
 
     def __post_init__(self) -> None:
-        if not all(isinstance(k, Kernel) and k.terms() == ((1.0, k),) for k in self.parts):
-            raise TypeError(f"a product is made of kernels that are not sums, got {self.parts!r}; write k1 * k2")
+        sequence = isinstance(self.parts, (tuple, list))
+        if not sequence or not all(isinstance(k, Kernel) and k.terms() == ((1.0, k),) for k in self.parts):
+            raise TypeError(f"parts of a product must be kernels that are not sums, got {self.parts!r}; write k1 * k2")
         merged = _merged([factor for k in self.parts for factor in k._factors()])
         if len(merged) < 2:
-            raise ValueError(f"a product has at least two factors that do not join into one, got {self.parts!r}")
+            raise ValueError(
+                f"parts of a product must be at least two kernels that do not join into one, got {self.parts!r}"
+            )
         object.__setattr__(self, "parts", merged)
 
     def __eq__(self, other: object) -> bool:
@@ -400,3 +405,11 @@ def _edge_smoothness(exponents: list[float | None], orders: list[float | None]) 
     if len(rough) > 1 or any(order is None for order in others):
         return None
     return math.fsum(value for value in (exponents[rough[0]], *others) if value is not None)
+
+
+def _pairs_of_kernels(parts: object) -> bool:
+    return (
+        isinstance(parts, (tuple, list))
+        and bool(parts)
+        and all(isinstance(part, (tuple, list)) and len(part) == 2 and isinstance(part[1], Kernel) for part in parts)
+    )

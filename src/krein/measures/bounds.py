@@ -20,7 +20,7 @@ from typing import Any
 
 from krein._core.checks import positive_real
 from krein.measures.predict import frequencies_for_width
-from krein.measures.signed import SignedMeasure
+from krein.measures.signed import SignedMeasure, check_measure
 
 __all__ = ["components_for_error", "uniform_error_bound"]
 
@@ -84,6 +84,7 @@ def components_for_error(measure: SignedMeasure, radius: float, epsilon: float, 
 
 
 def _check(measure: SignedMeasure, radius: Any, epsilon: Any) -> tuple[float, float]:
+    check_measure(measure)
     radius, epsilon = positive_real(radius, "radius"), positive_real(epsilon, "epsilon")
     if radius > measure.radius * (1 + 1e-12):  # rounding of a radius computed twice
         raise ValueError(

@@ -11,7 +11,7 @@ import numpy as np
 from krein._core.checks import positive_integer
 from krein.measures.omega import omega
 from krein.measures.parts import Atoms
-from krein.measures.signed import SignedMeasure
+from krein.measures.signed import SignedMeasure, check_measure
 
 __all__ = ["check_width", "frequencies_for_width", "Outlook", "orthogonal_variance", "predicted_error"]
 
@@ -75,7 +75,28 @@ def predicted_error(measure: SignedMeasure, z: Any, n_components: int) -> np.nda
     -------
     ndarray of the shape of z
     """
-    return _variance(measure, z, frequencies_for_width(measure, n_components))
+    frequencies = frequencies_for_width(check_measure(measure), n_components)
+    return _variance(measure, check_distances(z), frequencies)
+
+
+def check_distances(z: Any) -> np.ndarray:
+    """Distances as an array of float64, or an error.
+
+    Parameters
+    ----------
+    z : array-like
+
+    Returns
+    -------
+    ndarray
+    """
+    distances = np.asarray(z)
+    if distances.dtype.kind not in "fiu":
+        raise TypeError(f"z must be distances, numbers of zero or more, got {z!r}")
+    distances = distances.astype(np.float64)
+    if not (np.isfinite(distances) & (distances >= 0.0)).all():
+        raise ValueError(f"z must be distances, finite numbers of zero or more, got {z!r}")
+    return distances
 
 
 @final

@@ -14,7 +14,7 @@ from krein.measures.head import NO_HEAD, Head
 from krein.measures.omega import check_dim
 from krein.measures.parts import NO_MASS, Atoms, RadialPart, mix
 
-__all__ = ["SignedMeasure"]
+__all__ = ["SignedMeasure", "check_measure"]
 
 
 @final
@@ -265,3 +265,22 @@ class SignedMeasure:
 
 def _share_radii(a: RadialPart, b: RadialPart) -> bool:
     return isinstance(a, Atoms) and isinstance(b, Atoms) and bool(np.intersect1d(a.radii, b.radii).size)
+
+
+def check_measure(measure: Any) -> SignedMeasure:
+    """The measure, or an error that says how to make one.
+
+    Parameters
+    ----------
+    measure : SignedMeasure
+
+    Returns
+    -------
+    SignedMeasure
+    """
+    if not isinstance(measure, SignedMeasure):
+        raise TypeError(
+            f"measure must be a SignedMeasure, got {measure!r} of type {type(measure).__name__}; krein.signed_measure(kernel, "
+            "dim) makes one"
+        )
+    return measure

@@ -1,0 +1,127 @@
+"""Many cases in processes that may die: a crash or a hang is a failure of its case and ends nothing else."""
+
+from __future__ import annotations
+
+import multiprocessing as mp
+import resource
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection, wait
+from typing import Any
+
+from fuzz.trial import Trial, Verdict, run_trial
+
+__all__ = ["Outcome", "run_campaign"]
+
+HANG = 60.0  # seconds that no case may take
+_MEMORY = 8 << 30  # bytes of address space that a process may have: a case that asks for more gets a MemoryError
+_START = 120.0  # seconds that a process may take to start
+
+
+@dataclass
+class Outcome:
+    """Counts of verdicts, and the failures with their seeds."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    failures: list[tuple[int, Verdict]] = field(default_factory=list)
+
+    def add(self, seed: int, verdict: Verdict) -> None:
+        self.counts[verdict.kind] += 1
+        if verdict.kind == "failure":
+            self.failures.append((seed, verdict))
+
+
+def _work(pipe: Connection, only: str) -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
+    pipe.send(None)
+    while (seed := pipe.recv()) is not None:
+        pipe.send(run_trial(Trial(seed, only)))
+
+
+class _Worker:
+    """A process and the case it is at."""
+
+    def __init__(self, only: str) -> None:
+        context = mp.get_context("spawn")
+        self.pipe, theirs = context.Pipe()
+        self.process = context.Process(target=_work, args=(theirs, only), daemon=True)
+        self.process.start()
+        theirs.close()
+        self.seed: int | None = None
+        if not self.pipe.poll(_START):
+            raise RuntimeError("a process of the campaign did not start")
+        self.pipe.recv()
+
+    def give(self, seed: int) -> None:
+        self.seed = seed
+        self.pipe.send(seed)
+
+    def end(self) -> None:
+        self.process.kill()
+        self.process.join()
+        self.pipe.close()
+
+
+def run_campaign(
+    seeds: Sequence[int],
+    *,
+    processes: int = 2,
+    only: str = "",
+    on_verdict: Callable[[int, Verdict], Any] = lambda seed, verdict: None,
+) -> Outcome:
+    """Run all cases."""
+    outcome, todo = Outcome(), iter(seeds)
+    workers = [_Worker(only) for _ in range(min(processes, len(seeds)))]
+
+    def record(seed: int, verdict: Verdict) -> None:
+        outcome.add(seed, verdict)
+        on_verdict(seed, verdict)
+
+    try:
+        busy = [worker for worker in workers if _next(worker, todo)]
+        while busy:
+            ready = wait([worker.pipe for worker in busy], timeout=HANG)
+            # a worker that has had no answer for the whole time hangs; the others are at cases of their own
+            late = busy if not ready else [worker for worker in busy if worker.pipe in ready]
+            for worker in list(late):
+                seed = worker.seed
+                assert seed is not None
+                verdict = _answer(worker, hangs=not ready)
+                record(seed, verdict)
+                busy.remove(worker)
+                if verdict.text.startswith(("died", "hangs")):
+                    worker.end()
+                    workers.remove(worker)
+                    worker = _Worker(only)
+                    workers.append(worker)
+                if _next(worker, todo):
+                    busy.append(worker)
+    finally:
+        for worker in workers:
+            worker.end()
+    return outcome
+
+
+def _next(worker: _Worker, todo: Iterator[int]) -> bool:
+    seed = next(todo, None)
+    if seed is None:
+        return False
+    worker.give(seed)
+    return True
+
+
+def _answer(worker: _Worker, *, hangs: bool) -> Verdict:
+    if hangs:
+        return Verdict("failure", f"hangs for more than {HANG:.0f} s: {_what(worker)}")
+    try:
+        return worker.pipe.recv()  # type: ignore[no-any-return]
+    except EOFError:
+        worker.process.join()
+        return Verdict("failure", f"died with code {worker.process.exitcode}: {_what(worker)}")
+
+
+def _what(worker: _Worker) -> str:
+    assert worker.seed is not None
+    name, arguments, table, _ = Trial(worker.seed).describe()
+    return f"{name}({arguments}) on [{table.name}]"

@@ -1,0 +1,99 @@
+"""A few hundred cases of the campaign with every run of the tests, and proof that it sees what it should."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pytest
+
+import krein
+from fuzz import campaign, subjects, trial
+from fuzz.tables import draw_table
+from fuzz.trial import Trial, run_trial
+
+SEED = int(os.environ.get("KREIN_TEST_SEED", "0"))
+
+
+@pytest.mark.parametrize("block", range(10))
+def test_cases(block):
+    """Each block has cases of its own; KREIN_TEST_SEED draws others."""
+    first = 10_000_000 * SEED + 40 * block
+    wrong = [
+        f"case {seed}: {verdict.text}\n{verdict.snippet}"
+        for seed in range(first, first + 40)
+        if (verdict := run_trial(Trial(seed))).kind == "failure"
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_everything_public_is_tried():
+    found = {*subjects.estimators(), *subjects.kernel_classes(), *(n.rpartition(".")[2] for n in subjects.functions())}
+    modules = {"kernels", "baselines", "datasets", "plotting"}
+    frozen = {"SignedMeasure", "MeasureRecipe"}  # built by the functions that are tried
+    assert set(krein.__all__) - modules - frozen - subjects._LEFT_OUT <= found
+
+
+def test_tables_are_many_kinds():
+    names = [draw_table(np.random.default_rng(seed)).name for seed in range(400)]
+    for word in (
+        "nan",
+        "inf",
+        "huge",
+        "subnormal",
+        "constant",
+        "memory map",
+        "strided",
+        "frame",
+        "matrix",
+        "float16",
+        "objects",
+    ):
+        assert any(word in name for name in names), word
+
+
+@pytest.mark.parametrize(
+    ("error", "fails"),
+    [
+        (ValueError("n_components must be at least 1, got 0"), False),
+        (TypeError("unsupported operand type(s) for +: 'int' and 'NoneType'"), True),
+        (ValueError("no"), True),
+        (ZeroDivisionError("division by zero"), True),
+        (AssertionError(), True),
+    ],
+)
+def test_the_rule_for_exceptions(monkeypatch, error, fails):
+    def raising(**_):
+        raise error
+
+    monkeypatch.setattr(trial, "functions", lambda: {"f": raising})
+    assert (run_trial(Trial(0, "f")).kind == "failure") is fails
+
+
+@pytest.mark.parametrize("values", [np.full((3, 3), np.nan), np.zeros((3, 2)), np.zeros((3, 3), dtype=int)])
+def test_the_rule_for_results(values):
+    with pytest.raises(trial.Wrong):
+        trial._check_array(values, (3, 3), "k(X)")
+
+
+def test_a_process_that_dies_and_one_that_hangs(monkeypatch):
+    """Both are failures of their case, and the cases after them are run."""
+    monkeypatch.setattr(campaign, "_work", _die_or_hang)
+    monkeypatch.setattr(campaign, "HANG", 1.0)
+    outcome = campaign.run_campaign([1, 2, 3, 4], processes=1)
+    assert [seed for seed, _ in outcome.failures] == [2, 3]
+    assert "died with code 7" in outcome.failures[0][1].text
+    assert "hangs" in outcome.failures[1][1].text
+    assert outcome.counts == {"result": 2, "failure": 2}
+
+
+def _die_or_hang(pipe, only):
+    pipe.send(None)
+    while (seed := pipe.recv()) is not None:
+        if seed == 2:
+            os._exit(7)
+        if seed == 3:
+            import time
+
+            time.sleep(100)
+        pipe.send(trial.Verdict("result", only))

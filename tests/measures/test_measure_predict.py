@@ -151,3 +151,21 @@ def test_outlook_adds_the_squared_bias() -> None:
     assert outlook.error(m, 32) == pytest.approx(float(by_hand), rel=1e-12)
     assert isinstance(m.positive, Atoms)
     assert Outlook.of(NTK().radial, 1.2, orthogonal=True).error(m, 32) < outlook.error(m, 32) * 1.5
+
+
+@pytest.mark.parametrize("measure", [None, 3, "x", [1.0]])
+def test_what_is_no_measure(measure) -> None:
+    for call in (
+        lambda: krein.predicted_error(measure, 1.0, 8),
+        lambda: krein.uniform_error_bound(measure, 1.0, 8, 0.1),
+        lambda: krein.components_for_error(measure, 1.0, 0.1),
+    ):
+        with pytest.raises(TypeError, match="measure must be a SignedMeasure"):
+            call()
+
+
+@pytest.mark.parametrize("z", ["x", None, -1.0, [0.0, float("nan")]])
+def test_what_is_no_distance(z) -> None:
+    measure = krein.signed_measure(krein.kernels.Gaussian(), 3, radius=2.0)
+    with pytest.raises((TypeError, ValueError), match="z must be distances"):
+        krein.predicted_error(measure, z, 64)

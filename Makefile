@@ -8,7 +8,7 @@ CONTEST := .venv-contest
 
 OLDEST := .venv-oldest
 
-.PHONY: demo test test-oldest test-processors compare-processors coverage lint bench bench-learning bench-scale history docs release-check clean
+.PHONY: demo test test-oldest test-processors compare-processors coverage lint bench bench-learning bench-scale history docs release-check clean fuzz soak
 
 $(SETUP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -29,6 +29,15 @@ $(OLDEST)/.ready: pyproject.toml constraints-oldest.txt
 
 test-oldest: $(OLDEST)/.ready
 	$(OLDEST)/bin/python -m pytest -n 2 -q
+
+# Everything public on data and parameters that nobody would choose: FUZZ_ARGS="--cases 1000 --seed 3"; then model files
+fuzz: $(SETUP)
+	cd tests && ../$(BIN)/python -m fuzz $(FUZZ_ARGS)
+	KREIN_HOSTILE_SEEDS=1000:1180 $(BIN)/python -m pytest -n 2 -q tests/files/test_hostile_models.py
+
+# An hour of use, and what grew: SOAK_ARGS="--minutes 5"
+soak: $(SETUP)
+	$(BIN)/python tools/soak.py $(SOAK_ARGS)
 
 # Lines that no test runs, compiled files left out; less than 95 % is an error
 coverage: $(SETUP)

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from krein._core.checks import positive_real, truth_value
 from krein._core.threads import quiet_blas
 from krein.estimators.frozen_params import FrozenParamsMixin
-from krein.estimators.learners.input_checks import check_class_weight, check_weight
+from krein.estimators.learners.input_checks import check_class_weight, check_numbers, check_weight
 from krein.estimators.learners.kernel_matrix import KernelMatrixMixin
 from krein.files.models import SavableMixin
 from krein.learning.copies import find_copies
@@ -117,7 +117,7 @@ class ExactKreinRidge(KernelMatrixMixin, SavableMixin, RegressorMixin, FrozenPar
         candidates = check_lam(self.lam, self.regularizer, "loo")
         intercept = truth_value(self.fit_intercept, "fit_intercept")
         copies = find_copies(len(y), self._comparable(X), check_weight(sample_weight, len(y)))
-        targets = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
+        targets = check_numbers(y).reshape(len(y), -1)
         trained = self._train(X, targets)
         found = fit_exact_ridge(
             copies.matrix(trained.matrix),

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_array, column_or_1d, validate_data
+from sklearn.utils.validation import check_array, column_or_1d
 
 from krein._core.checks import one_of
 from krein.estimators.maps.objects import check_objects, takes_objects
+from krein.estimators.numbers import checked_rows, numbers_in
 from krein.learning.newton.labeled import balanced_weights
 from krein.learning.stream import checked_weight
 
@@ -36,7 +37,7 @@ def check_rows(estimator: BaseEstimator, X: Any, *, first: bool) -> Any:
     """
     if takes_objects(getattr(estimator, "features", None)):
         return check_objects(estimator, X, first=first, ensure_all_finite=False)
-    return validate_data(estimator, X, accept_sparse="csr", reset=first, ensure_all_finite=False, dtype="numeric")
+    return checked_rows(estimator, X, accept_sparse="csr", reset=first, ensure_all_finite=False, dtype="numeric")
 
 
 def check_lengths(X: Any, y: np.ndarray) -> None:
@@ -67,7 +68,8 @@ def check_numbers(y: Any, start: int = 0) -> np.ndarray:
     ndarray of the same shape, float64
     """
     _check_given(y)
-    numbers: np.ndarray = check_array(y, ensure_2d=False, dtype=np.float64, ensure_all_finite=False, input_name="y")
+    with numbers_in("y"):
+        numbers: np.ndarray = check_array(y, ensure_2d=False, dtype=np.float64, ensure_all_finite=False, input_name="y")
     if numbers.ndim > 2:
         raise ValueError(f"y must be a vector or a matrix, got shape {numbers.shape}")
     bad = ~np.isfinite(numbers).reshape(numbers.shape[0], -1).all(axis=1)

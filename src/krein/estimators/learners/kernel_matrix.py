@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_consistent_length, validate_data
 
 from krein.estimators.maps.base import default_kernel
 from krein.estimators.maps.objects import check_objects, object_tags
+from krein.estimators.numbers import checked_rows, numbers_in
 from krein.learning.distance_choice import tuned_matrix
 from krein.similarities import (
     DistanceKernel,
@@ -45,9 +46,11 @@ class KernelMatrixMixin(BaseEstimator):
     def _checked_pair(self, X: Any, y: Any, **options: Any) -> tuple[Any, np.ndarray]:
         """Training rows or objects, and one target for each; `options` are scikit-learn's for targets."""
         if not is_called(self.kernel):
-            checked: tuple[Any, np.ndarray] = validate_data(self, X, y, **self._rows, **options)
+            with numbers_in("X or y"):
+                checked: tuple[Any, np.ndarray] = validate_data(self, X, y, **self._rows, **options)
             return checked
-        y = validate_data(self, "no_validation", y, **options)
+        with numbers_in("y"):
+            y = validate_data(self, "no_validation", y, **options)
         objects = check_objects(self, X, first=True)
         check_consistent_length(objects, y)
         return objects, y
@@ -76,7 +79,7 @@ class KernelMatrixMixin(BaseEstimator):
     def _similarities(self, X: Any) -> np.ndarray:
         """Similarities of new rows (first axis) with the training rows."""
         called = is_called(self.kernel)
-        X = check_objects(self, X, first=False) if called else validate_data(self, X, **self._rows, reset=False)
+        X = check_objects(self, X, first=False) if called else checked_rows(self, X, **self._rows, reset=False)
         placed = self.similarity_.place(X)
         return np.asarray(self.similarity_.block(placed, self.X_fit_, self._effort), dtype=np.float64)
 

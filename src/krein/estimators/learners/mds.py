@@ -6,12 +6,13 @@ from typing import Any, Self, final
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
+from sklearn.utils.validation import check_is_fitted, check_non_negative
 
 from krein._core.checks import one_of, positive_integer
 from krein._core.threads import quiet_blas
 from krein.estimators.maps.base import as_generator
 from krein.estimators.maps.objects import check_objects, object_tags
+from krein.estimators.numbers import checked_rows
 from krein.files.models import SavableMixin
 from krein.learning.embedding import fit_embedding
 from krein.similarities import DistanceKernel, Effort, as_similarity, is_called, is_precomputed
@@ -138,6 +139,11 @@ class KreinMDS(SavableMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         width = positive_integer(self.n_components, "n_components")
         metric = as_similarity(_distance(self.metric), call=self.call, symmetrize=self.symmetrize)
         X = metric.place(self._checked(X, first=True))
+        metric = _as_metric(self.metric)
+        X = metric.place(checked_rows(self, X, dtype=[np.float64, np.float32]))
+        if isinstance(self.metric, str):
+            check_non_negative(X, "KreinMDS, which takes distances")
+        metric = metric.settled(X)
         rng = as_generator(self.random_state)
         self.map_, self.embedding_ = fit_embedding(
             metric, X, width, self._landmark_count(X.shape[0]), rng, self._effort
@@ -172,6 +178,8 @@ class KreinMDS(SavableMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     @property
     def _effort(self) -> Effort:
         return Effort(self.n_jobs, self.cache, self.verbose)
+        X = checked_rows(self, X, dtype=[np.float64, np.float32], reset=False)
+        return self.map_(self.map_.metric.place(X)).astype(X.dtype, copy=False)
 
     def _landmark_count(self, n: int) -> int:
         if isinstance(self.n_landmarks, str):

@@ -9,12 +9,13 @@ from typing import Any, ClassVar, Protocol, Self
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from krein._core.errors import ExportError
 from krein._core.threads import quiet_blas
 from krein.estimators.exporting import ExportMixin
 from krein.estimators.frozen_params import FrozenParamsMixin
+from krein.estimators.numbers import checked_rows
 from krein.export import Expression, translate
 from krein.files.models import SavableMixin
 from krein.kernels import DeltaGaussian
@@ -133,7 +134,7 @@ class SignedTransformer(
 
     def _checked(self, X: Any, *, first: bool) -> Any:
         """X as `_learn` and `_features` take it; at first its columns are remembered."""
-        return validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=first)
+        return checked_rows(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=first)
 
     def _formula(self, rows: Expression) -> Expression:
         raise ExportError(f"{type(self).__name__} cannot be exported: there is no formula for it in other runtimes")

@@ -6,9 +6,10 @@ from typing import Any, Self, final
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from krein._core.threads import quiet_blas
+from krein.estimators.numbers import checked_rows
 from krein.files.models import SavableMixin
 from krein.similarities import PrecomputedSimilarity, fit_correction
 
@@ -131,12 +132,12 @@ class SpectrumCorrection(SavableMixin, ClassNamePrefixFeaturesOutMixin, Transfor
         ndarray of shape (n_new, n_samples), float32 if X is float32, else float64
         """
         check_is_fitted(self, "map_")
-        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        X = checked_rows(self, X, dtype=[np.float64, np.float32], reset=False)
         return self.map_(X).astype(X.dtype, copy=False)
 
     @quiet_blas()
     def _learn(self, X: Any) -> np.ndarray:
-        X = validate_data(self, X, dtype=[np.float64, np.float32])
+        X = checked_rows(self, X, dtype=[np.float64, np.float32])
         matrix = PrecomputedSimilarity().settled(X).square(X, None)
         self.map_ = fit_correction(matrix, self.method, diagonal=self.diagonal)
         self._n_features_out = matrix.shape[0]

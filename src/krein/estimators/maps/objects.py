@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
+from krein.estimators.numbers import checked_rows
 from krein.similarities import as_objects, is_called, is_numeric_matrix
 
 __all__ = ["ObjectMap", "check_objects", "object_tags", "takes_objects"]
@@ -58,7 +59,7 @@ def check_objects(estimator: BaseEstimator, X: Any, *, first: bool, **options: A
     """
     if is_numeric_matrix(X):
         options = {"dtype": [np.float64, np.float32], **options}
-        return validate_data(estimator, X, accept_sparse="csr", reset=first, **options)
+        return checked_rows(estimator, X, accept_sparse="csr", reset=first, **options)
     objects = as_objects(X)
     if not len(objects):
         raise ValueError("X has 0 objects (shape=(0,)), and a minimum of 1 is required")

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.utils.multiclass import type_of_target
-from sklearn.utils.validation import check_consistent_length, validate_data
+from sklearn.utils.validation import check_consistent_length
 
 from krein._core.checks import one_of, positive_integer
 from krein._core.threads import quiet_blas
@@ -17,6 +17,7 @@ from krein.estimators.learners.input_checks import check_labels, check_numbers
 from krein.estimators.maps.base import SignedTransformer, signed_product
 from krein.estimators.maps.fitting import DataChosenMap, check_features, check_signature
 from krein.estimators.maps.nystroem import KreinNystroem
+from krein.estimators.numbers import checked_rows
 from krein.export import Expression, translate
 from krein.kernels import Kernel
 from krein.learning.first_pass import Examples, FirstPass, comparable, look_at_matrix
@@ -122,7 +123,7 @@ class TunedFeatures(DataChosenMap, SignedTransformer):
         self
         """
         self._check_parameters()
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
+        X = checked_rows(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
         examples = None
         if y is not None and self.chooses:
             check_consistent_length(X, y)
@@ -190,7 +191,7 @@ class TunedFeatures(DataChosenMap, SignedTransformer):
         self
         """
         self._check_parameters()
-        X = validate_data(self, seen.sample, accept_sparse="csr", dtype=[np.float64, np.float32])
+        X = checked_rows(self, seen.sample, accept_sparse="csr", dtype=[np.float64, np.float32])
         placed = choice.placement(X)
         self.choice_ = choice
         with config_context(assume_finite=True):

@@ -1,0 +1,59 @@
+"""Numbers that users hand over: where there is something else, the error names what it is in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from sklearn.utils.validation import validate_data
+
+__all__ = ["checked_rows", "numbers_in"]
+
+_NO_NUMBER = re.compile(
+    r"could not convert|argument must be a string|Complex data|dtype='numeric'|setting an array element|invalid literal"
+)
+
+
+@contextmanager
+def numbers_in(name: str) -> Iterator[None]:
+    """Around a conversion to numbers: an error of numpy that some entry is none says which argument has it.
+
+    Parameters
+    ----------
+    name : str
+        Of the argument.
+
+    Yields
+    ------
+    None
+    """
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        text = str(error)
+        if not _NO_NUMBER.search(text) or re.search(rf"\b{name}\b", text):
+            raise
+        encode = (
+            "; encode text as numbers first, or give a kernel of two objects to KreinNystroem" if name == "X" else ""
+        )
+        raise type(error)(f"{name} must hold real numbers: {text}{encode}") from error
+
+
+def checked_rows(estimator: Any, X: Any, **options: Any) -> Any:
+    """Rows as scikit-learn's ``validate_data`` gives them; entries that are no numbers are said to be in X.
+
+    Parameters
+    ----------
+    estimator : BaseEstimator
+    X : array, DataFrame or sparse matrix
+    **options
+        Of ``validate_data``.
+
+    Returns
+    -------
+    ndarray or sparse matrix
+    """
+    with numbers_in("X"):
+        return validate_data(estimator, X, **options)

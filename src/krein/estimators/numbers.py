@@ -14,8 +14,6 @@ __all__ = ["checked_rows", "numbers_in"]
 _NO_NUMBER = re.compile(
     r"could not convert|argument must be a string|Complex data|dtype='numeric'|setting an array element|invalid literal"
 )
-    r"could not convert|argument must be a string|Complex data|dtype='numeric'|setting an array element|invalid literal"
-)
 
 
 @contextmanager

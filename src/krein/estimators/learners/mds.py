@@ -139,11 +139,6 @@ class KreinMDS(SavableMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         width = positive_integer(self.n_components, "n_components")
         metric = as_similarity(_distance(self.metric), call=self.call, symmetrize=self.symmetrize)
         X = metric.place(self._checked(X, first=True))
-        metric = _as_metric(self.metric)
-        X = metric.place(checked_rows(self, X, dtype=[np.float64, np.float32]))
-        if isinstance(self.metric, str):
-            check_non_negative(X, "KreinMDS, which takes distances")
-        metric = metric.settled(X)
         rng = as_generator(self.random_state)
         self.map_, self.embedding_ = fit_embedding(
             metric, X, width, self._landmark_count(X.shape[0]), rng, self._effort
@@ -171,15 +166,13 @@ class KreinMDS(SavableMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         metric = _distance(self.metric)
         if is_called(metric):
             return check_objects(self, X, first=first)
-        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=first)
+        X = checked_rows(self, X, dtype=[np.float64, np.float32], reset=first)
         check_non_negative(X, "KreinMDS, which takes distances")
         return X
 
     @property
     def _effort(self) -> Effort:
         return Effort(self.n_jobs, self.cache, self.verbose)
-        X = checked_rows(self, X, dtype=[np.float64, np.float32], reset=False)
-        return self.map_(self.map_.metric.place(X)).astype(X.dtype, copy=False)
 
     def _landmark_count(self, n: int) -> int:
         if isinstance(self.n_landmarks, str):

@@ -1,8 +1,8 @@
 """An hour of use: ``python tools/soak.py [--minutes 60]`` fits, maps, saves, loads and predicts over and over, Dask included.
 
 Every estimator takes its turn in one process. Memory, file descriptors and threads are written down after each round. At the end
-the first rounds, in which caches fill, are left out, and a line is laid through the rest: growth of memory beyond `MOST_GROWTH` over
-the whole run, or a descriptor or thread more than at the beginning, is an error. ``make soak`` calls it.
+the first rounds, in which caches fill, are left out, and a line is laid through the rest: growth of memory beyond `MOST_GROWTH`
+over the whole run, or a descriptor or thread more than at the beginning, is an error. ``make soak`` calls it.
 """
 
 from __future__ import annotations

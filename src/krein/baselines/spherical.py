@@ -18,6 +18,8 @@ from krein.kernels import Gaussian, Kernel
 
 __all__ = ["SphericalRandomFeatures", "enclosing_diameter"]
 
+_LEAST_RADIUS = 1e-100  # rows that are closer are one point to every kernel, and 1 / radius is still a number
+
 _BLOCK_ENTRIES = 2**20  # of rows made dense at once
 
 
@@ -113,7 +115,7 @@ class SphericalRandomFeatures(BaselineMap):
     def _radius(self, X: Any, kernel: Kernel) -> float:
         if isinstance(self.radius, str):
             one_of(self.radius, "radius", ("auto",), otherwise=" or a positive number")
-            return 2.0 if kernel.domain == "sphere" else enclosing_diameter(X)
+            return 2.0 if kernel.domain == "sphere" else max(enclosing_diameter(X), _LEAST_RADIUS)
         return positive_real(self.radius, "radius")
 
     def _map(self, X: Any) -> np.ndarray:

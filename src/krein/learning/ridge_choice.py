@@ -23,6 +23,7 @@ from krein.learning.targets import Targets
 __all__ = ["RidgeOptions", "RidgeSolution", "best_candidate", "by_ratio", "check_lam", "solve_ridge", "with_ratios"]
 
 _RATIOS = (1e-2, 1.0, 1e2)  # of λ₋ to λ₊ under "auto"
+_LARGEST = 1e150  # λ: its square is still a number
 _REGULARIZERS = ("hilbert", "two", "krein")
 _SELECTIONS = ("loo", "validation", "gcv")
 _MARGIN = 1e-3  # relative: scores that differ by less are equal, and the stronger λ is taken
@@ -141,12 +142,12 @@ def check_lam(lam: Any, regularizer: Any, selection: Any = "loo") -> np.ndarray 
         return None
     try:
         values = np.array(lam, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"lam must be 'auto', a positive number or several of them, got {lam!r}") from error
-    if not values.size or not np.isfinite(values).all() or (values <= 0.0).any():
+    if not values.size or not (values <= _LARGEST).all() or (values <= 0.0).any():
         raise ValueError(
-            f"lam must be positive and finite, got {lam!r}; the regularizer {regularizer!r} is not one otherwise, "
-            "use a small number such as 1e-10 for next to no regularization"
+            f"lam must be positive and at most {_LARGEST:.0e}, got {lam!r}; the regularizer {regularizer!r} is not one "
+            "otherwise, use a small number such as 1e-10 for next to no regularization"
         )
     if regularizer == "two":
         if values.ndim == 0:

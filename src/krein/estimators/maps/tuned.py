@@ -230,14 +230,12 @@ class TunedFeatures(DataChosenMap, SignedTransformer):
         if isinstance(self.kernels, str):
             one_of(self.kernels, "kernels", ("portfolio",), otherwise=", a kernel or several of them")
             return PORTFOLIO
-        kernels = (self.kernels,) if isinstance(self.kernels, Kernel) else tuple(self.kernels or ())
-        for kernel in kernels:
-            if not isinstance(kernel, Kernel):
-                raise TypeError(
-                    f"kernels must be 'portfolio', a kernel of krein.kernels or several of them, got {kernel!r} of type "
-                    f"{type(kernel).__name__}"
-                )
-        return kernels
+        kernels = (self.kernels,) if isinstance(self.kernels, Kernel) else self.kernels or ()
+        if not isinstance(kernels, (tuple, list)) or not all(isinstance(kernel, Kernel) for kernel in kernels):
+            raise TypeError(
+                f"kernels must be 'portfolio', a kernel of krein.kernels or a list of them, got {self.kernels!r}"
+            )
+        return tuple(kernels)
 
     def _given_kernel(self) -> Kernel | None:
         kernel = None if self.features is None else self.features.get_params(deep=False).get("kernel")

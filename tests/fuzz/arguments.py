@@ -63,6 +63,11 @@ def draw_kernel(rng: np.random.Generator) -> Any:
     return -1.5 * kernel if kind < 0.25 else kernel
 
 
+def _distance(rng: np.random.Generator) -> Any:
+    metric = str(rng.choice(["euclidean", "cityblock", "precomputed", "cosine"]))
+    return krein.DistanceKernel(metric, power=float(rng.choice([0.5, 1.0, 2.0])))
+
+
 def _map(rng: np.random.Generator) -> Any:
     size = int(rng.choice([4, 16, 64]))
     pool: list[Callable[[], Any]] = [
@@ -78,7 +83,9 @@ def _map(rng: np.random.Generator) -> Any:
 
 # By the name of the parameter: what it may well be. Names that are not here are only ever given something illegal.
 LEGAL: dict[str, Callable[[np.random.Generator], Any]] = {
-    "kernel": lambda rng: [draw_kernel(rng), "precomputed", _linear][int(rng.choice(3, p=[0.7, 0.15, 0.15]))],
+    "kernel": lambda rng: [draw_kernel(rng), "precomputed", _linear, _distance(rng)][
+        int(rng.choice(4, p=[0.65, 0.15, 0.1, 0.1]))
+    ],
     "k": draw_kernel,
     "measure": lambda rng: krein.signed_measure(kernels.DeltaGaussian(1.0, 3.0), 3, radius=10.0),
     "z": lambda rng: rng.uniform(0.0, 2.0, size=3),

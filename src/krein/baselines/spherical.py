@@ -18,7 +18,7 @@ from krein.kernels import Gaussian, Kernel
 
 __all__ = ["SphericalRandomFeatures", "enclosing_diameter"]
 
-_LEAST_RADIUS = 1e-100  # rows that are closer are one point to every kernel, and 1 / radius is still a number
+_LEAST_RADIUS = 1e-100  # rows that are closer are one point to every kernel
 
 _BLOCK_ENTRIES = 2**20  # of rows made dense at once
 
@@ -115,7 +115,7 @@ class SphericalRandomFeatures(BaselineMap):
     def _radius(self, X: Any, kernel: Kernel) -> float:
         if isinstance(self.radius, str):
             one_of(self.radius, "radius", ("auto",), otherwise=" or a positive number")
-            return 2.0 if kernel.domain == "sphere" else max(enclosing_diameter(X), _LEAST_RADIUS)
+            return 2.0 if kernel.domain == "sphere" else enclosing_diameter(X)
         return positive_real(self.radius, "radius")
 
     def _map(self, X: Any) -> np.ndarray:
@@ -129,7 +129,7 @@ class SphericalRandomFeatures(BaselineMap):
 
 
 def enclosing_diameter(X: Any) -> float:
-    """Diameter of a ball around the mean that holds all rows; 1 if they are all the same.
+    """Diameter of a ball around the mean that holds all rows; 1 if they are all one point.
 
     Parameters
     ----------
@@ -143,4 +143,4 @@ def enclosing_diameter(X: Any) -> float:
     largest = 0.0
     for rows in row_blocks(X.shape[0], max(1, _BLOCK_ENTRIES // X.shape[1])):
         largest = max(largest, float(row_norms(dense_block(X, rows) - center).max()))
-    return 2.0 * largest or 1.0
+    return 2.0 * largest if largest > _LEAST_RADIUS else 1.0

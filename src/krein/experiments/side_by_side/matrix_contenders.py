@@ -27,6 +27,7 @@ from krein.similarities import PrecomputedSimilarity
 __all__ = ["Dissimilarity", "matrix_contenders"]
 
 _PRICES = (0.1, 1.0, 10.0, 100.0, 1000.0)  # of a violated margin, for similarities of the size of 1
+_STEPS = 100_000  # of LibSVM: a problem that is not convex, or nearly singular at a high price, would take minutes
 _INNER = 3  # folds within the training objects
 _ALL = 1000  # training objects up to which a map takes all as landmarks
 _COLUMNS = 512  # landmarks beyond that
@@ -103,7 +104,7 @@ def matrix_contenders(task: Task, n_objects: int, *, seed: int = 0) -> list[Cont
     one_of(task, "task", ("classification", "regression"))
     classify = task == "classification"
     found = _ours(classify, n_objects, seed)
-    machine: Any = SVC(kernel="precomputed") if classify else SVR(kernel="precomputed")
+    machine: Any = (SVC if classify else SVR)(kernel="precomputed", max_iter=_STEPS)
     name = type(machine).__name__
     found.append(
         Contender("svc-raw", f"{name}, matrix as it is", _searched(machine, "C"), note="not convex if indefinite")

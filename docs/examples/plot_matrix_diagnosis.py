@@ -1,0 +1,48 @@
+"""
+What is this matrix?
+====================
+
+Four matrices of similarities between the same objects: positive, positive with noise, indefinite, and distances that are no
+straight lines. `krein.diagnose` tells them apart and says why.
+"""
+
+# %%
+# Positive, but for noise in the entries
+# --------------------------------------
+# Negative directions found among half of the objects mean nothing to the other half.
+import numpy as np
+
+import krein
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(300, 3))
+y = np.where(X[:, 0] * X[:, 1] > 0, "same sign", "other")
+gauss = np.exp(-0.5 * np.square(X[:, None] - X).sum(axis=2))
+errors = np.triu(rng.normal(scale=0.05, size=gauss.shape))
+noisy = gauss + errors + errors.T
+print(krein.diagnose(noisy, y=y))
+
+# %%
+# Indefinite by nature
+# --------------------
+# The hyperbolic tangent has negative eigenvalues of the size of the positive ones, and they are the same whoever is looked at.
+diagnosis = krein.diagnose(np.tanh(X @ X.T - 1.0), y=y)
+print(diagnosis)
+diagnosis.plot(style="light")
+
+# %%
+# Distances
+# ---------
+# City-block distances are a metric and yet not Euclidean: a quarter of the spectrum is negative, and here the negative part
+# carries the answer. `KreinMDS` draws the objects with the sign of every axis.
+city = np.abs(X[:, None] - X).sum(axis=2)
+print(krein.diagnose(city, distance=True, y=y))
+model = krein.KreinMDS(n_components=6).fit(city)
+print("signs of the axes", model.signature_, "eigenvalues", model.eigenvalues_.round(1))
+
+# %%
+# What learns best from it
+# ------------------------
+# Nested cross-validation; the repairs of scikit-learn's ``SVC`` map new objects consistently.
+H = np.eye(300) - 1.0 / 300
+print(krein.compare(-0.5 * H @ city**2 @ H, y, folds=3))

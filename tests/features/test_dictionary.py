@@ -89,13 +89,14 @@ class TestDraw:
         else:
             assert map_.n_columns - sections in (total - sections, total - sections - 1)
 
-    def test_landmarks_stand_for_more_rows_than_are_fitted_to(self):
+    def test_landmarks_stand_for_more_rows_than_are_fitted_to(self, monkeypatch):
         """The rows of one kind are none of those that fit the weights."""
+        monkeypatch.setattr("krein.features.dictionary.projection_rows", lambda width: 100)
         recipe, rows = FeatureRecipe(DeltaGaussian(1.0, 4.0), 8, "projected"), ROWS[:600].copy()
         rows[:300, 0] += 20.0
         sample = PlacedRows(rows, recipe.domain)
         region = region_of(rows, sphere=False, normalize=False, radius=None)
-        drawn = draw_dictionary(recipe, COMPOSITIONS["landmarks"], 8, sample, region, rows[-100:], generator())
+        drawn = draw_dictionary(recipe, COMPOSITIONS["landmarks"], 8, sample, region, rows, generator())
         assert np.count_nonzero(drawn.feature_map.sections.landmarks[:, 0] > 10.0) > 0
 
     def test_a_rare_kind_of_row(self):

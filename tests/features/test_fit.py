@@ -18,6 +18,7 @@ from krein.features.feature_recipe import (
     LANDMARK_ROWS,
     LAST_ROWS,
     PROJECTION_CHECK_ROWS,
+    SEARCH_CHECK_ROWS,
     WEIGHTS,
     Domain,
 )
@@ -65,6 +66,7 @@ class TestRecipe:
         held_out = PROJECTION_CHECK_ROWS + LAST_ROWS
         for width, rows in ((8, 2048), (100, 4000), (5000, LANDMARK_ROWS)):
             assert FeatureRecipe(NTK(), width, weights="projected").n_rows == rows + held_out
+        assert FeatureRecipe(NTK(), "auto").n_rows == LANDMARK_ROWS + SEARCH_CHECK_ROWS + LAST_ROWS
 
     @pytest.mark.parametrize(
         ("wrong", "error"),

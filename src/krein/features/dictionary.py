@@ -12,7 +12,7 @@ from krein._core.rows import row_norms
 from krein.features.columns import SectionColumns
 from krein.features.draw import Drawn, draw_map
 from krein.features.feature_map import FeatureMap
-from krein.features.feature_recipe import LANDMARK_ROWS, PROJECTION_CHECK_ROWS, FeatureRecipe
+from krein.features.feature_recipe import FeatureRecipe, projection_rows
 from krein.features.head import head_basis
 from krein.features.placed_rows import PlacedRows
 from krein.features.region import Region
@@ -56,7 +56,7 @@ def draw_dictionary(
     width: int,
     sample: PlacedRows,
     region: Region,
-    fit_rows: np.ndarray,
+    pool: np.ndarray,
     rng: np.random.Generator,
 ) -> Drawn:
     """The columns of a dictionary that is to be compressed to some width.
@@ -68,10 +68,10 @@ def draw_dictionary(
     width : int
         Columns to be kept.
     sample : PlacedRows
-        Of more rows than are fitted to: a rare kind of row wants a landmark of its own.
     region : Region
-    fit_rows : ndarray of shape (m, dim)
-        The last of its rows, those that will fit the dictionary; there are not more columns than they allow.
+    pool : ndarray of shape (m, dim)
+        Rows of the sample that are not held out, the last of which will fit the dictionary, see `projection_rows`; there are not
+        more columns than these allow. Landmarks stand for more of them: a rare kind of row wants a landmark of its own.
     rng : numpy.random.Generator
 
     Returns
@@ -81,13 +81,13 @@ def draw_dictionary(
     """
     wave_rng, landmark_rng = rng.spawn(2)
     per_column = composition.columns if recipe.oversampling == "auto" else int(recipe.oversampling)
-    total = max(min(per_column * width, len(fit_rows) // _LEAST_ROWS_PER_COLUMN), width)
-    n_sections = min(round(composition.share * total), len(fit_rows))
+    n_fit = min(projection_rows(width), len(pool))
+    total = max(min(per_column * width, n_fit // _LEAST_ROWS_PER_COLUMN), width)
+    n_sections = min(round(composition.share * total), n_fit)
     sections = None
     if n_sections:
-        pool, _, _ = sample.split(LANDMARK_ROWS, PROJECTION_CHECK_ROWS)
-        pool = pool[-max(_ROWS_PER_LANDMARK * n_sections, len(fit_rows)) :]
-        landmarks = landmark_rows(pool, n_sections, landmark_rng, sphere=region.sphere)
+        stood_for = pool[-max(_ROWS_PER_LANDMARK * n_sections, n_fit) :]
+        landmarks = landmark_rows(stood_for, n_sections, landmark_rng, sphere=region.sphere)
         sections = SectionColumns(recipe.kernel, landmarks)
     if composition.share == 1.0:
         basis = head_basis(Head(()), sample.dim, sphere=region.sphere, center=region.center, scale=region.scale)

@@ -6,7 +6,7 @@ import numpy as np
 
 from krein.features.choice import first_nearly_best
 from krein.features.dictionary import COMPOSITIONS, Composition, draw_dictionary
-from krein.features.feature_recipe import LEAST_PROJECTION_ROWS, FeatureRecipe
+from krein.features.feature_recipe import FeatureRecipe, projection_rows
 from krein.features.held_out import Gram
 from krein.features.placed_rows import PlacedRows
 from krein.features.projection import decompose
@@ -22,7 +22,7 @@ def choose_composition(
     width: int,
     sample: PlacedRows,
     region: Region,
-    fit_rows: np.ndarray,
+    pool: np.ndarray,
     check_rows: np.ndarray,
     gram: Gram,
     rng: np.random.Generator,
@@ -36,8 +36,8 @@ def choose_composition(
         Columns to be kept in the end.
     sample : PlacedRows
     region : Region
-    fit_rows, check_rows : ndarray of shape (m, dim)
-        Placed; the farthest of the fit rows come last.
+    pool, check_rows : ndarray of shape (m, dim)
+        Placed rows to draw landmarks from and fit by, and rows held out.
     gram : callable
         ``gram(A, B)`` is the exact kernel matrix of placed rows.
     rng : numpy.random.Generator
@@ -48,7 +48,7 @@ def choose_composition(
     """
     if recipe.dictionary != "auto":
         return COMPOSITIONS[recipe.dictionary]
-    width, rows, kinds = min(width, _PILOT_WIDTH), fit_rows[-LEAST_PROJECTION_ROWS:], list(COMPOSITIONS.values())
-    wides = [draw_dictionary(recipe, kind, width, sample, region, rows, rng).feature_map for kind in kinds]
-    found = decompose(wides, rows, check_rows, gram)
-    return kinds[first_nearly_best([one.errors([width])[0] for one in found])]
+    width, kinds = min(width, _PILOT_WIDTH), list(COMPOSITIONS.values())
+    wides = [draw_dictionary(recipe, kind, width, sample, region, pool, rng).feature_map for kind in kinds]
+    found = decompose(wides, pool[-projection_rows(width) :], check_rows, gram)
+    return kinds[first_nearly_best([one.error(width) for one in found])]

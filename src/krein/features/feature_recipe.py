@@ -24,6 +24,7 @@ PROJECTION_ROWS = 8192  # at most that fit a projection
 PROJECTION_CHECK_ROWS = (
     1024  # that choose among projections, which may be large on rows that are rare: one in some hundred is seen
 )
+SEARCH_CHECK_ROWS = 2048  # that choose a width
 LEAST_PROJECTION_ROWS = 2048
 LANDMARK_ROWS = 16_384  # at most that landmarks stand for, those that fit a projection among them
 _LANDMARK_ROWS_PER_COLUMN = 40  # kept: twenty for each of the sections drawn
@@ -141,7 +142,7 @@ class FeatureRecipe:
     def n_rows(self) -> int:
         """Rows that a fit looks at, if there are so many."""
         if self.searches:
-            return PROJECTION_ROWS + PROJECTION_CHECK_ROWS + LAST_ROWS
+            return LANDMARK_ROWS + SEARCH_CHECK_ROWS + LAST_ROWS
         if self.weights != "projected":
             return FIT_ROWS + CHECK_ROWS + LAST_ROWS
         wanted = int(np.clip(_LANDMARK_ROWS_PER_COLUMN * self.width, LEAST_PROJECTION_ROWS, LANDMARK_ROWS))

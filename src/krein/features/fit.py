@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from krein.features.draw import Drawn, draw_map, predicted_relative_error
-from krein.features.feature_recipe import PROJECTION_CHECK_ROWS, PROJECTION_ROWS, FeatureRecipe
+from krein.features.feature_recipe import LANDMARK_ROWS, SEARCH_CHECK_ROWS, FeatureRecipe
 from krein.features.fitted_map import FittedMap
 from krein.features.held_out import held_out_gram, relative_error
 from krein.features.placed_rows import PlacedRows, placed_sample
@@ -52,7 +52,7 @@ def fit_map(recipe: FeatureRecipe, X: Any, rng: np.random.Generator) -> FittedMa
     True
     """
     domain, radius = recipe.domain, recipe.given_radius
-    sample = placed_sample(X, recipe.n_rows, domain, rng, reach=recipe.searches or recipe.weights == "projected")
+    sample = placed_sample(X, recipe.n_rows, domain, rng, reach=recipe.weights == "projected" and not recipe.searches)
     region = region_of(sample.rows, sphere=domain.sphere, normalize=domain.scales, radius=radius)
     farthest = 0.0 if radius is None else diameter(sample.rows)
     if radius is not None and farthest > radius * (1 + _ROUNDING):
@@ -99,7 +99,7 @@ def _drawn(
             )
         gram = compiled_gram(recipe.kernel, sample.rows)
         drawn, search = search_width(recipe, sample, region, gram, wide_rng)
-        _, _, last_rows = sample.split(PROJECTION_ROWS, PROJECTION_CHECK_ROWS)
+        _, _, last_rows = sample.split(LANDMARK_ROWS, SEARCH_CHECK_ROWS)
         return drawn, relative_error(drawn.feature_map, last_rows, held_out_gram(last_rows, gram)), search
     if recipe.weights == "unbiased" or not sample.holds_out:
         drawn = draw_map(recipe, sample, region, recipe.width, draw_rng)

@@ -9,14 +9,16 @@ import numpy as np
 
 from krein.features.feature_map import FeatureMap
 
-__all__ = ["Gram", "estimated_gram", "held_out_gram", "relative_error", "relative_to", "upper_error"]
+__all__ = ["JUDGES", "Gram", "estimated_gram", "held_out_gram", "relative_error", "relative_to", "upper_error"]
 
 Gram = Callable[..., np.ndarray]
 
-_JUDGES = 128  # rows that all held-out rows are paired with
+JUDGES = 128  # rows that all held-out rows are paired with
+_STANDARD_ERRORS = 2.0
+_MATRIX_ROWS = 1000  # of the kernel matrix whose error is meant
 
 
-def held_out_gram(rows: np.ndarray, gram: Gram) -> np.ndarray:
+def held_out_gram(rows: np.ndarray, gram: Gram, judges: int = JUDGES) -> np.ndarray:
     """Exact values to judge a map by: all rows with the first of them.
 
     Equal rows have the same share of these pairs as of all, so they cost a fraction and mean the same.
@@ -26,12 +28,14 @@ def held_out_gram(rows: np.ndarray, gram: Gram) -> np.ndarray:
     rows : ndarray of shape (m, dim)
         Placed rows.
     gram : callable
+    judges : int, default=128
+        How many are the first.
 
     Returns
     -------
-    ndarray of shape (m, at most 128)
+    ndarray of shape (m, at most judges)
     """
-    return gram(rows, rows[:_JUDGES])
+    return gram(rows, rows[:judges])
 
 
 def relative_error(feature_map: FeatureMap, rows: np.ndarray, exact: np.ndarray) -> float:
@@ -72,10 +76,11 @@ def estimated_gram(feature_map: FeatureMap, rows: np.ndarray, count: int) -> np.
 
 
 def upper_error(left: np.ndarray, exact: np.ndarray) -> float:
-    """A relative error with its standard error added: other rows of the same kind will hardly have a larger one.
+    """A relative error with twice its standard error added: other rows of the same kind will hardly have a larger one.
 
     The squared error is a mean over rows and over those they are paired with; where it hangs on a few of them, as it does in data
-    with rare rows, it says little about others.
+    with rare rows, it says little about others. A row paired with itself has the share it has in a matrix of 1,000 rows: the
+    error is largest there, and how much that counts depends on the number of rows.
 
     Parameters
     ----------
@@ -88,12 +93,14 @@ def upper_error(left: np.ndarray, exact: np.ndarray) -> float:
     float
     """
     squares = left * left
+    own = np.arange(min(left.shape))
+    squares[own, own] *= left.shape[0] / _MATRIX_ROWS
     total, variance = float(squares.sum()), 0.0
     for axis, count in enumerate(left.shape):
         if count > 1:
             variance += count * float(np.var(squares.sum(axis=1 - axis), ddof=1))
     size = float(np.linalg.norm(exact)) or 1.0
-    return math.sqrt(total + math.sqrt(variance)) / size
+    return math.sqrt(total + _STANDARD_ERRORS * math.sqrt(variance)) / size
 
 
 def relative_to(estimate: np.ndarray, exact: np.ndarray) -> float:

@@ -7,7 +7,7 @@ a decomposition are the best map of any smaller width. The matrix :math:`C^TC` i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import final
 
@@ -17,7 +17,7 @@ from scipy import linalg
 from krein._core.threads import blas_threads
 from krein.features.choice import first_nearly_best
 from krein.features.feature_map import FeatureMap
-from krein.features.held_out import Gram, held_out_gram, relative_error, upper_error
+from krein.features.held_out import JUDGES, Gram, held_out_gram, relative_error, upper_error
 
 __all__ = ["Decomposed", "Projection", "decompose", "project"]
 
@@ -92,43 +92,37 @@ class Decomposed:
         signs = np.pad(self.signs[:width], (0, missing), constant_values=1.0)
         return replace(self.wide, projection=matrix, projected_signature=signs)
 
-    def errors(self, widths: Sequence[int]) -> list[float]:
-        """Relative errors of the maps of some widths on the rows that chose the truncation.
+    def error(self, width: int) -> float:
+        """Relative error of the map of some width on the rows that chose the truncation.
 
         Parameters
         ----------
-        widths : sequence of int
-            In rising order.
+        width : int
 
         Returns
         -------
-        list of float
+        float
         """
-        size = float(np.linalg.norm(self.exact)) or 1.0
-        return [float(np.linalg.norm(left)) / size for left in self._left(widths)]
+        return float(np.linalg.norm(self._left(width))) / (float(np.linalg.norm(self.exact)) or 1.0)
 
-    def upper_errors(self, widths: Sequence[int]) -> list[float]:
-        """The same with a standard error added, see `krein.features.held_out.upper_error`.
+    def upper_error(self, width: int) -> float:
+        """The same with two standard errors added, see `krein.features.held_out.upper_error`.
 
         Parameters
         ----------
-        widths : sequence of int
-            In rising order.
+        width : int
 
         Returns
         -------
-        list of float
+        float
         """
-        return [upper_error(left, self.exact) for left in self._left(widths)]
+        return upper_error(self._left(width), self.exact)
 
-    def _left(self, widths: Sequence[int]) -> Iterator[np.ndarray]:
-        """What maps of some widths leave of the kernel matrix, one after the other in the same memory."""
-        left, done = self.exact.copy(), 0
-        others = self.checked[: left.shape[1]] * self.signs
-        for width in widths:
-            left -= self.checked[:, done:width] @ others[:, done:width].T
-            done = max(done, width)
-            yield left
+    def _left(self, width: int) -> np.ndarray:
+        """What the map of some width leaves of the kernel matrix."""
+        features = self.checked[:, :width]
+        others = features[: self.exact.shape[1]] * self.signs[:width]
+        return np.asarray(self.exact - features @ others.T)
 
 
 def project(wide: FeatureMap, n_outputs: int, fit_rows: np.ndarray, check_rows: np.ndarray, gram: Gram) -> Projection:
@@ -155,7 +149,7 @@ def project(wide: FeatureMap, n_outputs: int, fit_rows: np.ndarray, check_rows: 
 
 
 def decompose(
-    wides: Sequence[FeatureMap], fit_rows: np.ndarray, check_rows: np.ndarray, gram: Gram
+    wides: Sequence[FeatureMap], fit_rows: np.ndarray, check_rows: np.ndarray, gram: Gram, judges: int = JUDGES
 ) -> list[Decomposed]:
     """Sort the combinations of some dictionaries, all on the same rows, so that the kernel matrix is computed once.
 
@@ -169,6 +163,8 @@ def decompose(
         Placed. Landmarks of the dictionaries are fitted to as well: what a section says of a rare kind of row, of which
         there is a landmark and no other row, would be dropped, or amplified beyond measure.
     gram : callable
+    judges : int, default=128
+        Check rows that all of them are paired with.
 
     Returns
     -------
@@ -178,7 +174,7 @@ def decompose(
     fit_rows = np.concatenate([fit_rows, *landmarks])
     spans = [_Span.of(wide.columns(fit_rows)) for wide in wides]
     middles = _krein_matrices([span.basis for span in spans], fit_rows, gram)
-    exact = held_out_gram(check_rows, gram)
+    exact = held_out_gram(check_rows, gram, judges)
     found = []
     for wide, span, middle in zip(wides, spans, middles, strict=True):
         checked = wide.columns(check_rows) @ span.whitened

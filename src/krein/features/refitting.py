@@ -104,9 +104,8 @@ def project_dictionary(
     pilot_rng, wide_rng = rng.spawn(2)
     pool, check_rows, _ = sample.split(LANDMARK_ROWS, PROJECTION_CHECK_ROWS)
     width = recipe.width
+    composition = choose_composition(recipe, width, sample, region, pool, check_rows, gram, pilot_rng)
+    wide = draw_dictionary(recipe, composition, width, sample, region, pool, wide_rng)
     fit_rows = pool[-projection_rows(width) :]  # the farthest are last
-    composition = choose_composition(recipe, width, sample, region, fit_rows, check_rows, gram, pilot_rng)
-    wide = draw_dictionary(recipe, composition, width, sample, region, fit_rows, wide_rng)
     (found,) = decompose([wide.feature_map], fit_rows, check_rows, gram)
-    (error,) = found.errors([width])
-    return replace(wide, feature_map=found.feature_map(width)), error
+    return replace(wide, feature_map=found.feature_map(width)), found.error(width)

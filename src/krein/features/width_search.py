@@ -20,15 +20,14 @@ from krein.features.draw import Drawn, draw_map
 from krein.features.feature_recipe import (
     CHECK_ROWS,
     FIT_ROWS,
-    PROJECTION_CHECK_ROWS,
-    PROJECTION_ROWS,
-    ROWS_PER_COLUMN,
+    LANDMARK_ROWS,
+    SEARCH_CHECK_ROWS,
     FeatureRecipe,
     projection_rows,
 )
 from krein.features.held_out import Gram, estimated_gram, held_out_gram, upper_error
 from krein.features.placed_rows import PlacedRows
-from krein.features.projection import decompose
+from krein.features.projection import Decomposed, decompose
 from krein.features.region import Region
 from krein.features.width_trials import WidthSearch, WidthTrial
 from krein.measures.head import head_columns
@@ -38,6 +37,9 @@ __all__ = ["search_width"]
 _FIRST_WIDTH = 32
 _LAST_WIDTH = {"projected": 1024, "calibrated": 4096}  # a fit of this size takes some seconds
 _ROOM = 6  # columns beside a head, from which on waves are worth a try
+_JUDGES = (
+    512  # held-out rows that all of them are paired with: an error that few rows make up is known better with more
+)
 _STEPS = 2  # widths tried per octave, for maps that have to be fitted one by one
 
 Found = tuple[Drawn, WidthTrial]
@@ -94,25 +96,41 @@ def _projected_maps(
 ) -> Iterator[Found]:
     """Maps from dictionaries of twice the size each, until one is wide enough."""
     pilot_rng, rng = rng.spawn(2)
-    fit_rows, check_rows, _ = sample.split(PROJECTION_ROWS, PROJECTION_CHECK_ROWS)
-    judges = held_out_gram(check_rows, gram).shape[1]
-    composition = choose_composition(recipe, _FIRST_WIDTH, sample, region, fit_rows, check_rows, gram, pilot_rng)
+    pool, check_rows, _ = sample.split(LANDMARK_ROWS, SEARCH_CHECK_ROWS)
+    composition = choose_composition(recipe, _FIRST_WIDTH, sample, region, pool, check_rows, gram, pilot_rng)
     width = _FIRST_WIDTH
     while True:
-        rows = fit_rows[-projection_rows(width) :]  # the farthest are last
-        wide = draw_dictionary(recipe, composition, width, sample, region, rows, rng)
-        (decomposed,) = decompose([wide.feature_map], rows, check_rows, gram)
-        errors = decomposed.upper_errors(range(1, max(decomposed.rank, 1) + 1))
-        meeting = [place for place, error in enumerate(errors) if error <= recipe.error]
-        best = meeting[0] if meeting else int(np.argmin(errors))
+        rows = pool[-projection_rows(width) :]
+        wide = draw_dictionary(recipe, composition, width, sample, region, pool, rng)
+        (decomposed,) = decompose([wide.feature_map], rows, check_rows, gram, _JUDGES)
+        best, error = _least_width(decomposed, recipe.error)
         sections = 0 if wide.feature_map.sections is None else wide.feature_map.sections.n_columns
-        values = len(rows) * (len(rows) + 1) // 2 + (len(rows) + len(check_rows)) * sections + len(check_rows) * judges
-        trial = WidthTrial("projected", wide.feature_map.n_columns, values, best + 1, errors[best])
-        yield replace(wide, feature_map=decomposed.feature_map(best + 1)), trial
-        enough = bool(meeting) and best < width
-        if enough or 2 * width > _LAST_WIDTH["projected"] or ROWS_PER_COLUMN * width > len(fit_rows):
+        fitted = len(rows) + sections  # landmarks are fitted to as well
+        values = fitted * (fitted + 1) // 2 + (fitted + len(check_rows)) * sections + decomposed.exact.size
+        trial = WidthTrial("projected", wide.feature_map.n_columns, values, best, error)
+        yield replace(wide, feature_map=decomposed.feature_map(best)), trial
+        enough = error <= recipe.error and best <= width
+        if enough or 2 * width > _LAST_WIDTH["projected"] or projection_rows(2 * width) > len(pool):
             return
         width *= 2
+
+
+def _least_width(decomposed: Decomposed, target: float) -> tuple[int, float]:
+    """The smallest width that meets the target, by bisection, or all there are; and its error.
+
+    Errors fall with the width but for the last digits, and bisection ends at a width that meets the target in any case.
+    """
+    high = max(decomposed.rank, 1)
+    error = decomposed.upper_error(high)
+    low = 0 if error <= target else high - 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        found = decomposed.upper_error(middle)
+        if found <= target:
+            high, error = middle, found
+        else:
+            low = middle
+    return high, error
 
 
 def _calibrated_maps(
@@ -136,7 +154,7 @@ def _calibrated(
     n_evaluations = len(fit_rows) * width
     if not narrow.exact:
         narrow = replace(narrow, feature_map=calibrate(narrow.feature_map, fit_rows, check_rows, gram).feature_map)
-    _, check_rows, _ = sample.split(FIT_ROWS, PROJECTION_CHECK_ROWS)
-    exact = held_out_gram(check_rows, gram)
+    _, check_rows, _ = sample.split(FIT_ROWS, SEARCH_CHECK_ROWS)
+    exact = held_out_gram(check_rows, gram, _JUDGES)
     error = upper_error(exact - estimated_gram(narrow.feature_map, check_rows, exact.shape[1]), exact)
     return narrow, WidthTrial("calibrated", narrow.feature_map.n_columns, n_evaluations, width, error)

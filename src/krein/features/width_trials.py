@@ -26,7 +26,7 @@ class WidthTrial:
     n_components : int
         The smallest width that meets the target, the most accurate one where none does.
     error : float
-        Relative error at that width on the rows that choose, its standard error added.
+        Relative error at that width on the rows that choose, twice its standard error added.
     """
 
     weights: str

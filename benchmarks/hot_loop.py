@@ -1,6 +1,7 @@
-"""How far the trigonometric map is from the bound, and from scikit-learn: ``python benchmarks/hot_loop.py [--quick]``.
+"""How far the compiled maps are from their bounds, and from scikit-learn: ``python benchmarks/hot_loop.py [--quick]``.
 
-The bound is the projection by BLAS plus writing the output once, each with two threads and into fresh memory. Repeats are
+The bound of the trigonometric map is the projection by BLAS plus writing the output once, each with two threads and into fresh
+memory; that of a map of kernel sections its two products by BLAS, rows with landmarks and sections with the projection. Repeats are
 interleaved, so that whatever else the machine does falls on all rows of a table alike; medians and quartiles are printed.
 """
 
@@ -14,12 +15,14 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-from sklearn.kernel_approximation import RBFSampler
+from sklearn.kernel_approximation import Nystroem, RBFSampler
 
+from krein import SignedFourierFeatures
 from krein._core.hadamard import hadamard_order
-from krein._core.threads import n_threads
+from krein._core.threads import n_threads, within_budget
 from krein.features.trig import trig_map
 from krein.features.walsh import hadamard_frequencies, hadamard_trig_map
+from krein.kernels import NTK, DeltaGaussian, Kernel
 
 THREADS = n_threads()
 
@@ -102,6 +105,41 @@ def structured(n: int, d: int, s: int, dtype: type, repeats: int) -> None:
     )
 
 
+def sections(n: int, d: int, width: int, kernel: Kernel, repeats: int) -> None:
+    """A map of twice as many kernel sections as columns beside its two products, and scikit-learn's map with as many landmarks."""
+    X = np.random.default_rng(0).uniform(0.05, 1.0, (n, d))
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    features = SignedFourierFeatures(kernel, width, weights="projected", dictionary="landmarks", random_state=0)
+    fitted = features.fit(X[:6000])
+    map_ = fitted.feature_map_
+    assert map_.sections is not None
+    landmarks, T = map_.sections.landmarks, map_.projection
+    S = kernel.gram(X, landmarks)
+    wide = np.hstack([np.ones((n, map_.n_columns - len(landmarks))), S])
+    peer = Nystroem(kernel="rbf", gamma=0.5, n_components=width, random_state=0).fit(X[:6000])
+    with within_budget():
+        seconds = interleaved(
+            {
+                "rows @ landmarks (BLAS)": lambda: X @ landmarks.T,
+                "sections @ projection (BLAS)": lambda: wide @ T,
+                "sections by the kernel": lambda: kernel.gram(X, landmarks),
+                "transform": lambda: fitted.transform(X),
+                "Nystroem.transform, rbf": lambda: peer.transform(X),
+            },
+            repeats,
+        )
+    first, second, exact, ours, theirs = (np.median(v) for v in seconds.values())
+    report(
+        f"{kernel!r}, n = {n}, d = {d}, {len(landmarks)} sections to {width} columns, {THREADS} threads",
+        seconds,
+        {
+            "transform / its two products": ours / (first + second),
+            "sections by the kernel and product / transform": (exact + second) / ours,
+            "Nystroem with half the landmarks / transform": theirs / ours,
+        },
+    )
+
+
 def cold_start() -> None:
     """Seconds of the first transform in a new process, once the cache on disk is warm, import of numba included."""
     code = (
@@ -122,6 +160,8 @@ def main() -> None:
             against_bound(n, 22, 704, dtype, repeats, pool)
     for dtype in (np.float32, np.float64):
         structured(n // 10, 784, 4096, dtype, repeats)
+    for kernel in (DeltaGaussian(1.0, 10.0), NTK()):
+        sections(n // 5, 22, 512, kernel, repeats)
     cold_start()
 
 

@@ -22,6 +22,7 @@ _POINTS = 384  # single frequencies and
 _GAUSSIANS = 64  # isotropic Gaussian clouds of frequencies that compete for the weight of the matrix
 _PAIRS = 4096  # entries of the matrix they are fitted to
 _DRAWS = 2048  # frequencies, drawn by weight, that the mixture is fitted to
+_ONE_POINT = 1e-100  # rows that are closer are one point to every kernel
 _RADII = 0.05, 20.0  # of the candidates, in units of one per median distance and coordinate
 
 
@@ -107,7 +108,8 @@ def fit_frequency_mixture(
         i, j = np.append(i[others], np.arange(n)), np.append(j[others], np.arange(n))
     offsets, values = X[i] - X[j], gram[i, j]
     lengths = np.linalg.norm(offsets, axis=1)
-    typical = float(np.median(lengths[lengths > 0])) if np.any(lengths > 0) else 1.0
+    apart = lengths > _ONE_POINT
+    typical = float(np.median(lengths[apart])) if apart.any() else 1.0
     low, high = (bound / typical for bound in _RADII)  # per coordinate
     scales = np.geomspace(low, high, _GAUSSIANS)
     directions = rng.standard_normal((_POINTS, dim))

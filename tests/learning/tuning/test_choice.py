@@ -50,7 +50,7 @@ def test_more_rows_are_asked_of_fewer_candidates(monkeypatch):
     found = choose(merge_rows(X, Y), most_rows=200)
     counts = Counter(trial.n_rows for trial in found.trials)
     assert list(counts) == [200, 60, 30]  # the largest first
-    assert counts[30] > counts[60] > counts[200] == 2
+    assert counts[30] > counts[60] > counts[200] >= 1
     assert [trial.chosen for trial in found.trials].count(True) == 1
     assert found.trials[0].chosen
     assert found.lam == found.trials[0].lam

@@ -15,7 +15,7 @@ from krein.learning.path import Regularizer
 from krein.learning.tuning.merged_rows import MergedRows
 from krein.learning.tuning.placement import Placement, scaled_columns
 from krein.learning.tuning.portfolio import PORTFOLIO, candidates
-from krein.learning.tuning.rounds import Contestant, Grams, ranked, stages
+from krein.learning.tuning.rounds import Contestant, Grams, finalists, ranked, stages
 from krein.learning.tuning.trials import NOTHING_TRIED, Trial, Trials
 from krein.learning.tuning.watching import tell_watcher
 
@@ -97,14 +97,15 @@ def choose(
         some = rows.head(stage.n_rows)
         grams = Grams(some.X)
         judged: list[Contestant] = []
-        for one in left[: stage.size(len(tried))]:
+        left = left[: stage.size(len(tried))]
+        total = len(trials) + len(left) if stage is rounds[-1] else total
+        for one in left:
             judged.append(one.judged(grams, some, stage, lams, regularizer, intercept))
             tell_watcher(len(trials) + len(judged), total, one.candidate.family)
         left = ranked(judged)
         trials[:0] = [one.trial() for one in left]
         if not stage.screens and stage is not rounds[-1]:
-            # spectra of more rows than these are too dear: indefinite kernels go on only where nothing else does
-            left = [one for one in left if not one.known.indefinite] or left
+            left = finalists(left)
     best = left[0]
     found = best.known
     trials[0] = replace(trials[0], chosen=True)

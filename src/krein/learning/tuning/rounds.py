@@ -15,12 +15,13 @@ from krein.learning.tuning.placement import Placement
 from krein.learning.tuning.portfolio import Candidate
 from krein.learning.tuning.trials import Trial
 
-__all__ = ["Contestant", "Grams", "Stage", "ranked", "stages"]
+__all__ = ["Contestant", "Grams", "Stage", "finalists", "ranked", "stages"]
 
 _FIRST_ROWS = 300  # all candidates: thirty eigenproblems of this size take a fifth of a second
 _SECOND_ROWS = 1000  # a short list: one Cholesky factor of this size takes a hundredth of a second
-_SHORT_LIST, _FINAL_LIST = 6, 2  # candidates of the second and of the last round
-_STEPS, _LAST_STEPS = 6, 2  # factorizations for each of them, the last being the dearest
+_SHORT_LIST, _FINAL_LIST = 6, 3  # candidates of the second and of the last round
+_IN_REACH = 1.05  # of the best error: finalists, each of another family, that more rows may bring to the top
+_STEPS, _LAST_STEPS = 6, 1  # factorizations for each of them, the last being the dearest
 _LITTLE_MORE = 1.3  # a last round on hardly more rows would tell nothing new
 _FEWER_PER_ROW = 1.5  # λ falls about with this power of the number of rows
 _EQUAL = 1e-3  # relative: errors that differ by less are equal, and the plainer candidate is taken
@@ -186,6 +187,28 @@ class Contestant:
         """
         found, one = self.known, self.candidate
         return Trial(one.kernel, one.family, one.factor, found.n_rows, found.lam, found.error, found.criterion)
+
+
+def finalists(ranked: list[Contestant]) -> list[Contestant]:
+    """Who goes on from the second round to all rows: the best of each family that is within reach of the best.
+
+    Spectra of more rows than those of the second round are too dear, so indefinite kernels go on only where nothing else
+    does.
+
+    Parameters
+    ----------
+    ranked : list of Contestant
+        Best first.
+
+    Returns
+    -------
+    list of Contestant
+    """
+    left = [one for one in ranked if not one.known.indefinite] or ranked
+    best: dict[str, Contestant] = {}
+    for one in left:
+        best.setdefault(one.candidate.family, one)
+    return [one for one in best.values() if one.known.error <= _IN_REACH * left[0].known.error] or left[:1]
 
 
 def _nearest(lams: np.ndarray, lam: float, count: int) -> np.ndarray:

@@ -16,6 +16,7 @@ from krein._core.threads import quiet_blas
 from krein.estimators.learners.input_checks import check_labels, check_numbers
 from krein.estimators.maps.base import SignedTransformer, signed_product
 from krein.estimators.maps.fitting import DataChosenMap, check_features, check_signature
+from krein.estimators.maps.fourier import SignedFourierFeatures
 from krein.estimators.maps.nystroem import KreinNystroem
 from krein.estimators.numbers import checked_rows
 from krein.export import Expression, translate
@@ -46,14 +47,16 @@ class TunedFeatures(DataChosenMap, SignedTransformer):
         Matérn 3/2, Laplacian and Delta-Gaussian; and on rows with a constant column appended and brought to unit length
         arc-cosine of order 0 and 1 and NTK. Or kernels of your own. None: no choice, the kernel is that of `features`.
     n_components : int or "auto", default="auto"
-        Number of output columns; ``"auto"`` grows with the square root of the number of rows, from 512 to 4,096.
+        Number of output columns; ``"auto"`` grows with the square root of the number of rows, from 1,024 to 4,096,
+        and is the number of rows where they are fewer.
     scaling : {"standard", "minmax", "none"}, default="standard"
         Columns to mean zero and variance one; or to [0, 1] by the least and greatest value of the rows fitted on, other rows
         cut to it; or as they are. A constant column becomes 0. Columns of sparse rows are left as they are. Inside a learner
         the rows fitted on are all rows it learns from, by their weights, although the map is fitted on a sample of them.
     features : feature map, default=None
         What makes features of the kernel: its parameters ``kernel`` and ``n_components`` are set by the choice. None takes
-        `KreinNystroem`.
+        `KreinNystroem` with all rows as landmarks, which is exact, where there are as many columns as rows, and else
+        `SignedFourierFeatures`: at equal time more accurate than fewer landmarks, for rough kernels most of all.
     random_state : int, RandomState or None, default=None
         For the default feature map.
 
@@ -195,7 +198,8 @@ class TunedFeatures(DataChosenMap, SignedTransformer):
         placed = choice.placement(X)
         self.choice_ = choice
         with config_context(assume_finite=True):
-            self.features_ = self._map(choice.kernel, _width(seen, self.n_components)).fit(placed)
+            width = _width(seen, self.n_components)
+            self.features_ = self._map(choice.kernel, width, placed.shape[0]).fit(placed)
         check_signature(self.features_)
         self.signature_ = self.features_.signature_
         self._n_features_out = self.n_components_ = int(self.signature_.shape[0])
@@ -241,9 +245,11 @@ class TunedFeatures(DataChosenMap, SignedTransformer):
         kernel = None if self.features is None else self.features.get_params(deep=False).get("kernel")
         return kernel if isinstance(kernel, Kernel) else None
 
-    def _map(self, kernel: Kernel, width: int) -> Any:
+    def _map(self, kernel: Kernel, width: int, n_rows: int) -> Any:
         if self.features is None:
-            return KreinNystroem(kernel, width, landmarks="auto", random_state=self.random_state)
+            if width >= n_rows:  # every row is a landmark: exact
+                return KreinNystroem(kernel, width, landmarks="uniform", random_state=self.random_state)
+            return SignedFourierFeatures(kernel, width, random_state=self.random_state)
         found = clone(self.features)
         if self.chooses:
             found.set_params(kernel=kernel)

@@ -9,8 +9,8 @@ __all__ = ["EXACT_ROWS", "default_width"]
 EXACT_ROWS = (
     5000  # distinct rows up to which the kernel problem is solved exactly: 200 MB and some seconds of one processor
 )
-_NARROW, _WIDE = 512, 4096  # columns of features, at least and at most
-_COLUMNS_PER_ROOT = 10.0  # columns for each unit of the square root of the number of rows
+_NARROW, _WIDE = 1024, 4096  # columns of features, at least and at most
+_COLUMNS_PER_ROOT = 20.0  # columns for each unit of the square root of the number of rows
 _STEP = 64  # widths are multiples of it
 
 
@@ -24,12 +24,12 @@ def default_width(n_rows: int) -> int:
     Returns
     -------
     int
-        Ten times the square root of the number of rows, from 512 to 4,096, and no more than there are rows.
+        Twenty times the square root of the number of rows, from 1,024 to 4,096, and no more than there are rows.
 
     Examples
     --------
     >>> [default_width(n) for n in (100, 5_000, 20_000, 1_000_000)]
-    [100, 768, 1472, 4096]
+    [100, 1472, 2880, 4096]
     """
     width = _STEP * math.ceil(_COLUMNS_PER_ROOT * math.sqrt(n_rows) / _STEP)
     return min(n_rows, max(_NARROW, min(width, _WIDE)))

@@ -86,7 +86,7 @@ class Processes(AbstractContextManager["Processes"]):
         import joblib
 
         if self._pool is None:
-            self._pool = joblib.Parallel(n_jobs=self.count, return_as="generator").__enter__()
+            self._pool = joblib.Parallel(n_jobs=self.count, return_as="generator", batch_size=1).__enter__()
         results = self._pool(joblib.delayed(function)(*task) for task in tasks)
         try:
             for result in results:  # noqa: UP028  # which would close it before it is quiet

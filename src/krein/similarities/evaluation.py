@@ -10,11 +10,11 @@ from typing import Any, Self, final
 
 import numpy as np
 
+from krein._core.calls import Called, call_elsewhere, call_piece, gives_matrix
 from krein._core.checks import truth_value
 from krein._core.errors import SimilarityError
 from krein._core.processes import Processes, n_processes
 from krein._core.progress import progress
-from krein.similarities.calls import Called, Piece, call_piece, gives_matrix
 from krein.similarities.evaluation_cache import SimilarityCache, as_cache
 from krein.similarities.object_kernel import ObjectKernel
 from krein.similarities.objects import Objects
@@ -223,7 +223,7 @@ class Evaluation:
 
     def _elsewhere(self, tasks: Iterator[tuple[Any, ...]]) -> Generator[Called, None, None]:
         """Results of other processes; whatever fails but a call is a matter of getting there."""
-        with closing(self._processes.run(_call_far, tasks)) as results:
+        with closing(self._processes.run(call_elsewhere, tasks)) as results:
             while True:
                 try:
                     called = next(results)
@@ -282,13 +282,3 @@ class Evaluation:
 
 def _unseen(done: int) -> None:
     return
-
-
-def _call_far(function: Any, takes_blocks: bool, piece: Piece) -> Called:
-    """`call_piece` in another process: what an exception says comes back, as not every exception can."""
-    called = call_piece(function, takes_blocks, piece)
-    if called.error is None:
-        return called
-    if not isinstance(called.error, Exception):
-        raise called.error
-    return Called(called.values, problem=f"{type(called.error).__name__}: {called.error}")

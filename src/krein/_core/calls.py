@@ -1,4 +1,7 @@
-"""Calling a user's similarity on some pairs, here or in another process: values as far as they came, and what went wrong."""
+"""Calling a user's function on pairs of objects, here or in another process: values as far as they came, and what went wrong.
+
+Another process imports nothing of this library but this module and what it imports.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ import scipy.sparse as sp
 
 from krein._core.threads import within_budget
 
-__all__ = ["Called", "Piece", "call_piece", "gives_matrix", "real_matrix"]
+__all__ = ["Called", "Piece", "call_elsewhere", "call_piece", "gives_matrix", "real_matrix"]
 
 
 @final
@@ -69,6 +72,27 @@ def call_piece(function: Callable[[Any, Any], Any], takes_blocks: bool, piece: P
     Called
     """
     return _call_blocks(function, piece) if takes_blocks else _call_pairs(function, piece)
+
+
+def call_elsewhere(function: Callable[[Any, Any], Any], takes_blocks: bool, piece: Piece) -> Called:
+    """`call_piece` in another process: what an exception says comes back, as not every exception can.
+
+    Parameters
+    ----------
+    function : callable
+    takes_blocks : bool
+    piece : Piece
+
+    Returns
+    -------
+    Called
+    """
+    called = call_piece(function, takes_blocks, piece)
+    if called.error is None:
+        return called
+    if not isinstance(called.error, Exception):
+        raise called.error
+    return Called(called.values, problem=f"{type(called.error).__name__}: {called.error}")
 
 
 def gives_matrix(function: Callable[[Any, Any], Any], piece: Piece) -> bool:

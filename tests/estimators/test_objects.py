@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -21,6 +23,8 @@ from krein import (
     KreinRidgeClassifier,
     KreinSVC,
 )
+from krein.files.registry import register
+from krein.similarities import ObjectKernel
 
 N = 60
 Y = np.arange(N) % 2
@@ -258,3 +262,44 @@ def test_a_function_cannot_be_saved_and_says_so(tmp_path):
     model = KreinRidge(KreinNystroem(overlap, 3)).fit(_words(), Y)
     with pytest.raises(krein._core.errors.ModelFileError, match="kernel"):
         model.save(tmp_path / "model.krein")
+
+
+@register("test.letters")
+@dataclass(frozen=True)
+class Letters(ObjectKernel):
+    """A similarity that can be stored: an object of a registered class, with a parameter that searches reach."""
+
+    scale: float = 1.0
+
+    takes_blocks = False
+
+    def evaluate(self, X, Y):
+        return overlap(X, Y)
+
+    def similarity(self, values):
+        return self.scale * values
+
+
+@pytest.mark.parametrize("case", ["strings", "array of strings", "ragged series", "3-D array", "graphs"])
+def test_a_registered_similarity_can_be_saved_with_its_landmarks(tmp_path, case):
+    X, kernel = CASES[case]
+    named = {overlap: Letters(2.0), warped: Quantiles(), picture: Pictures(), alike: Degrees()}[kernel]
+    for model in (KreinRidge(KreinNystroem(named, 5, random_state=0), lam=0.1), ExactKreinRidge(named, lam=0.1)):
+        model.fit(X, Y).save(tmp_path / "model.krein")
+        loaded = krein.load_model(tmp_path / "model.krein")
+        np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+
+
+def _registered(tag, function):
+    @register(tag)
+    @dataclass(frozen=True)
+    class Named:
+        def __call__(self, a, b):
+            return function(a, b)
+
+    return Named
+
+
+Quantiles, Pictures, Degrees = (
+    _registered(f"test.{function.__name__}", function) for function in (warped, picture, alike)
+)

@@ -159,6 +159,22 @@ def test_ctrl_c_keeps_what_was_computed():
     assert not hasattr(model, "map_")
 
 
+@pytest.mark.parametrize("function", [overlap, overlaps])
+@pytest.mark.parametrize("known", [0, 1, 500, 10**6])
+def test_a_cache_changes_nothing_but_the_number_of_evaluations(known, function):
+    plain = KreinNystroem(function, 20, random_state=0).fit(WORDS)
+    cache = SimilarityCache()
+    KreinNystroem(function, 20, cache=cache, random_state=0).fit(WORDS)
+    entries = [(a, b) for b, column in cache._values.items() for a in column][known:]
+    for a, b in entries:
+        del cache._values[b][a]
+    again = KreinNystroem(function, 20, cache=cache, random_state=0).fit(WORDS)
+    assert again.landmarks_ == plain.landmarks_
+    np.testing.assert_array_equal(again.transform(WORDS), plain.transform(WORDS))
+    assert (again.n_evaluations_ == 0) == (known == 10**6)
+    assert again.n_evaluations_ <= 21 * len(WORDS)
+
+
 def test_folds_and_candidates_share_a_cache():
     from sklearn.model_selection import GridSearchCV
 

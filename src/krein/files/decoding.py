@@ -174,6 +174,8 @@ def _check_common(value: Any) -> None:
     """What scikit-learn keeps on every fitted estimator: numbers of columns, and their names."""
     learned = vars(value)
     columns, names = learned.get("n_features_in_"), learned.get("feature_names_in_")
+    if columns is None and value._has_columns():
+        raise ValueError("n_features_in_ is missing")
     if columns is not None and columns < 1:
         raise ValueError(f"n_features_in_ must be at least 1, got {columns}")
     if names is not None and not (

@@ -94,6 +94,8 @@ class Encoder:
                     "register(…, learned=…)"
                 )
         missing = [name for name, one in entry.learned.items() if one.required and name not in tree["learned"]]
+        if "n_features_in_" not in tree["learned"] and value._has_columns():
+            missing.append("n_features_in_")
         if tree["learned"] and missing:
             raise ValueError(f"{self._name(path)} is fitted but lacks {missing[0]}")
         return tree

@@ -25,7 +25,7 @@ _TABLES_ABOVE = ("krein.estimators.model_tags", "krein.baselines.model_tags")
 LABELS = ("classes_", "feature_names_in_", "data")
 # What scikit-learn itself keeps on a fitted estimator: name, annotation, whether every fitted estimator has it.
 _COMMON: tuple[tuple[str, Any, bool], ...] = (
-    ("n_features_in_", int, True),
+    ("n_features_in_", int, False),  # but see SavableMixin._has_columns
     ("feature_names_in_", Any, False),
     ("_n_features_out", int, False),
     ("_sklearn_output_config", dict[str, str], False),

@@ -18,6 +18,7 @@ __all__ = ["CalledColumns", "Columns"]
 _PILOT = 32  # objects, spread over all, of which all pairs are evaluated in both orders before anything else
 _PILOT_TO_FIT = 64  # where a kernel learns from them, such as its scale
 _PAID = 0.7  # of the landmarks: all ordered pairs of so many objects are half the square of all of them
+_PROBES = 7  # pairs that may go to finding out how a function is called
 _SMALL = 8  # objects of which a function of sequences makes the whole square rather than its half
 _SAME = 1e-9  # relative difference below which values of objects with themselves are alike
 
@@ -106,7 +107,7 @@ class CalledColumns(Columns):
         self.evaluation = evaluation
         self._count = count
         self._price = 2 if average else 1
-        self._budget = self._price * (count + 1) * self.n_rows
+        self._budget = self._price * (count + 1) * self.n_rows - _PROBES
         self._columns: list[np.ndarray] = []  # of costly values, one block for each call of `take`
         self._known: dict[int, dict[int, float]] = {}  # costly values of pairs outside the columns
         self._self = np.full(self.n_rows, np.nan if kernel.self_value is None else kernel.self_value)
@@ -206,7 +207,8 @@ class CalledColumns(Columns):
     def spare(self, wanted: int) -> float:
         k = self.taken.size
         known = k * wanted + wanted * (wanted + 1) // 2  # of the columns to come, by symmetry or as the diagonal
-        return self._budget - self.evaluation.count - self._price * (wanted * self.n_rows - known)
+        # what a cache knows counts as well, so that it changes nothing
+        return self._budget - self.evaluation.asked - self._price * (wanted * self.n_rows - known)
 
     def _square(self, chosen: np.ndarray) -> np.ndarray:
         """Costly values among some objects, those unknown evaluated and remembered."""
@@ -217,7 +219,12 @@ class CalledColumns(Columns):
             for other, value in self._known.get(number, {}).items():
                 if other in place:
                     values[i, place[other]] = values[place[other], i] = value
-        self._halves(self._objects, chosen, values, np.arange(chosen.size))
+        if np.isnan(values).any():
+            asked = self.evaluation.asked
+            self._halves(self._objects, chosen, values, np.arange(chosen.size))
+            self.evaluation.asked = (
+                asked + self._price * values.size
+            )  # at most, and the same however the function is called
         self._remember(chosen, values)
         self._self[chosen] = np.diagonal(values)
         return values

@@ -68,7 +68,8 @@ class Evaluation:
     def __init__(
         self, kernel: ObjectKernel, takes_blocks: bool | None, effort: Effort, *, total: int = 0, average: bool = False
     ) -> None:
-        self.count = 0
+        self.count = 0  # calls, as it were: pairs that were evaluated
+        self.asked = 0  # pairs that were asked for, whether the cache had them or not
         self.itemsize = 8  # bytes of the least precise numbers seen
         self._function = kernel.evaluator
         self.takes_blocks = takes_blocks
@@ -154,6 +155,7 @@ class Evaluation:
 
     def _zipped(self, left: Objects, right: Objects, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """Values of single pairs in this order, from the cache or evaluated."""
+        self.asked += rows.size
         values = np.full(rows.size, np.nan)
         if self._cache is not None:
             keys, names = self._keys_of(left), self._keys_of(right)
@@ -167,6 +169,7 @@ class Evaluation:
         self, left: Objects, right: Objects, rows: np.ndarray, columns: np.ndarray, *, symmetric: bool = True
     ) -> np.ndarray:
         """Values of pairs in this order (the other serves as well if the similarity is symmetric), from the cache or evaluated."""
+        self.asked += rows.size * columns.size
         if self._cache is None:
             return self._fill(PairJob(left, right, rows, columns))
         values = np.empty((rows.size, columns.size))

@@ -93,6 +93,9 @@ class KernelMatrixMixin(BaseEstimator):
         dtype = [np.float64, np.float32] if is_precomputed(self.kernel) else np.float64
         return {"dtype": dtype, "accept_sparse": "csr"}
 
+    def _has_columns(self) -> bool:
+        return not isinstance(vars(self).get("X_fit_"), Objects)
+
     def _check_rows(self, n_samples: int) -> None:
         """An error unless similarity, training rows and coefficients fit each other, for models that come from files."""
         similarity, rows = self.similarity_, self.X_fit_

@@ -233,6 +233,10 @@ class KreinNystroem(ObjectMap, SignedFeatureMap):
         """Number of columns that are not zero for all rows."""
         return self.map_.rank
 
+    def _has_columns(self) -> bool:
+        fitted = vars(self).get("map_")
+        return not (isinstance(fitted, FittedNystroem) and isinstance(fitted.landmarks, Objects))
+
     def _check_loaded(self) -> None:
         super()._check_loaded()
         if "map_" not in vars(self):  # saved before it was fitted

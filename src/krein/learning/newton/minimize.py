@@ -200,10 +200,10 @@ def _penalties(W: np.ndarray, penalty: np.ndarray, size: int) -> np.ndarray:
 
 
 def _rare_share(problems: Problems, class_weight: np.ndarray) -> np.ndarray:
-    """The weight of the rarer side of each problem, or of the rarest class, in that of all rows."""
+    """The weight of the rarer side of each problem in that of all rows; all of it where all classes are in one problem."""
     total = class_weight.sum()
     if problems.loss.size > 1:
-        return np.full(problems.strength.size, class_weight[class_weight > 0.0].min() / total)
+        return np.ones(problems.strength.size)
     ours = class_weight[problems.positive]
     rare = np.minimum(ours, total - ours)
     return np.asarray(np.where(rare > 0.0, rare, total) / total)

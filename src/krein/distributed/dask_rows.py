@@ -16,7 +16,16 @@ from krein.learning.row_sample import sample_numbers
 from krein.learning.stream import checked_weight, finite_rows
 from krein.learning.targets import Targets
 
-__all__ = ["DaskRows", "FirstLook", "head_row", "is_dask", "map_rows", "transform"]
+__all__ = [
+    "DaskRows",
+    "FirstLook",
+    "head_row",
+    "import_dask",
+    "is_dask",
+    "map_rows",
+    "plain_block",
+    "transform",
+]
 
 _FAN_IN = 4  # sums merged at a time: a worker holds at most this many D × D matrices beside its own
 _KEEP_BYTES = 2**30  # rows of so many bytes stay in the memory of the cluster between passes: less than any worker has
@@ -44,7 +53,13 @@ def is_dask(X: Any) -> bool:
     return "dask" in sys.modules and bool(sys.modules["dask"].is_dask_collection(X))
 
 
-def _import_dask() -> Any:
+def import_dask() -> Any:
+    """Dask with its arrays, or an error that names the extra.
+
+    Returns
+    -------
+    module
+    """
     try:
         import dask
         import dask.array
@@ -104,7 +119,7 @@ class DaskRows:
         -------
         DaskRows
         """
-        dask = _import_dask()
+        dask = import_dask()
         head = head_row(X)
         X, y, weight = _with_lengths(*(_as_array(part) if is_dask(part) else part for part in (X, y, weight)))
         X = X.rechunk({1: -1})
@@ -148,13 +163,13 @@ class DaskRows:
         -------
         FirstLook
         """
-        dask = _import_dask()
+        dask = import_dask()
         chosen = sample_numbers(self.X.shape[0], limit)
         cuts = np.searchsorted(chosen, np.cumsum(self.X.chunks[0])[:-1])
         task = dask.delayed(_Look(targets, check, summarize, examples != 0), traverse=False, pure=False)
         parts = [
             dask.delayed(_look_at)(task, block, mine)
-            for block, mine in zip(self._blocks(), np.split(chosen, cuts), strict=True)
+            for block, mine in zip(self.blocks(), np.split(chosen, cuts), strict=True)
         ]
         blocks: tuple[_BlockLook, ...] = dask.compute(*parts)
         columns = None
@@ -189,16 +204,22 @@ class DaskRows:
         -------
         sums like `empty`, of all rows
         """
-        dask = _import_dask()
+        dask = import_dask()
         # one node of the graph each, not a copy per task
         first, task = (dask.delayed(part, traverse=False, pure=False) for part in (empty, add))
-        parts = [dask.delayed(_block_sums)(first, task, block) for block in self._blocks()]
+        parts = [dask.delayed(_block_sums)(first, task, block) for block in self.blocks()]
         while len(parts) > 1:
             parts = [dask.delayed(_merged)(parts[i : i + _FAN_IN]) for i in range(0, len(parts), _FAN_IN)]
         total: _Sums = parts[0].compute()
         return total
 
-    def _blocks(self) -> Iterable[tuple[int, Any, Any, Any]]:
+    def blocks(self) -> Iterable[tuple[int, Any, Any, Any]]:
+        """Number of the first row, rows, targets and weights of each block, lazily.
+
+        Returns
+        -------
+        iterable of tuples
+        """
         xs = _delayed_blocks(self.X).ravel()
         ys, ws = ([None] * len(xs) if part is None else _delayed_blocks(part).ravel() for part in (self.y, self.weight))
         starts = np.concatenate([[0], np.cumsum(self.X.chunks[0])[:-1]])
@@ -223,7 +244,7 @@ class _BlockLook:
 
 
 def _look_at(look: _Look, block: tuple[int, Any, Any, Any], numbers: np.ndarray) -> _BlockLook:
-    start, X, y, weight = _plain(block)
+    start, X, y, weight = plain_block(block)
     here = numbers - start
     sample = finite_rows(X[here], numbers)
     columns = ColumnSummary.of(finite_rows(X, start), weight) if look.summarize else None
@@ -237,11 +258,21 @@ def _look_at(look: _Look, block: tuple[int, Any, Any, Any], numbers: np.ndarray)
 
 def _block_sums(empty: _Sums, add: Callable[..., None], block: tuple[int, Any, Any, Any]) -> _Sums:
     sums = copy.deepcopy(empty)
-    add(sums, *_plain(block))
+    add(sums, *plain_block(block))
     return sums
 
 
-def _plain(block: tuple[int, Any, Any, Any]) -> tuple[int, np.ndarray, Any, np.ndarray | None]:
+def plain_block(block: tuple[int, Any, Any, Any]) -> tuple[int, np.ndarray, Any, np.ndarray | None]:
+    """A block as `DaskRows.blocks` gives it, where it has been computed, with weights checked.
+
+    Parameters
+    ----------
+    block : tuple of start, X, y and weight
+
+    Returns
+    -------
+    tuple
+    """
     start, X, y, weight = block
     return start, np.asarray(X), y, None if weight is None else checked_weight(weight, start)
 
@@ -269,7 +300,7 @@ def map_rows(function: Callable[[Any], np.ndarray], X: Any, *, width: int, dtype
     -------
     dask.array of shape (n_rows, width)
     """
-    _import_dask()
+    import_dask()
     X = _as_array(X)
     X = X.rechunk({1: -1})
     meta = np.empty((0, width), dtype=dtype)
@@ -301,7 +332,7 @@ class _Transform:
 
 
 def _as_array(X: Any) -> Any:
-    da = _import_dask().array
+    da = import_dask().array
     return X if isinstance(X, da.Array) else X.to_dask_array()
 
 
@@ -316,7 +347,7 @@ def head_row(X: Any) -> Any:
     -------
     ndarray or DataFrame of shape (1, n_features)
     """
-    da = _import_dask().array
+    da = import_dask().array
     if isinstance(X, da.Array):
         return np.zeros((1, *X.shape[1:]))
     return X._meta.reindex(range(1)).fillna(0.0)
@@ -332,7 +363,7 @@ def _delayed_blocks(part: Any) -> Any:
 
 def _with_lengths(*parts: Any) -> list[Any]:
     """The same collections with the lengths of their blocks known; what they share is computed once."""
-    dask = _import_dask()
+    dask = import_dask()
     unknown = [i for i, part in enumerate(parts) if is_dask(part) and np.isnan(part.shape[0])]
     found = list(parts)
     firsts = [_delayed_blocks(parts[i]).reshape(parts[i].numblocks[0], -1)[:, 0] for i in unknown]
@@ -345,7 +376,7 @@ def _with_lengths(*parts: Any) -> list[Any]:
 
 def _aligned(values: Any, X: Any, name: str) -> Any:
     """Targets or weights as a Dask array cut where X is cut."""
-    da = _import_dask().array
+    da = import_dask().array
     if not is_dask(values):
         values = np.asarray(values)
         values = da.from_array(values, chunks=(X.chunks[0], *values.shape[1:]) if len(values) == len(X) else "auto")

@@ -23,6 +23,7 @@ from krein.files.savable import SavableMixin
 from krein.kernels import Kernel
 from krein.learning.embedding import FittedEmbedding
 from krein.learning.kernel_model import KernelModel
+from krein.learning.leaves import LocalPart
 from krein.learning.tuning import Choice
 from krein.similarities.corrections import FittedCorrection
 from krein.similarities.nystroem import FittedNystroem
@@ -36,6 +37,7 @@ _RIDGE = {
     "solver_": str | None,
     "choice_": Choice | None,
     "model_": KernelModel | None,
+    "local_": LocalPart | None,
     "features_": SavableMixin | None,
     "coef_": _Array | None,
     "intercept_": float | _Array,

@@ -30,6 +30,8 @@ from krein.kernels import (
 )
 from krein.learning.embedding import FittedEmbedding
 from krein.learning.kernel_model import KernelModel
+from krein.learning.leaves import LeafModel, LocalPart, SplitTree
+from krein.learning.metric import LearnedMetric, MetricTrial
 from krein.learning.tuning import Choice, Placement, Trial, Trials
 from krein.measures import Atoms, Head, Mixture, SignedMeasure
 from krein.measures.recipe import MeasureRecipe
@@ -106,6 +108,11 @@ TAGS: dict[str, type] = {
     "trials": Trials,
     "choice": Choice,
     "fitted-embedding": FittedEmbedding,
+    "split-tree": SplitTree,
+    "leaf-model": LeafModel,
+    "metric-trial": MetricTrial,
+    "learned-metric": LearnedMetric,
+    "local-part": LocalPart,
 }
 # a λ that says nothing has an infinite error, and objects may well hold NaN
 _UNBOUNDED = {"choice": ("errors",), "objects": ("data",)}

@@ -11,10 +11,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from krein.distributed.dask_rows import is_dask
 from krein.estimators.learners.class_weights import weigh_chunks, weigh_dask, weigh_rows
+from krein.estimators.learners.given_blocks import CheckTargets
 from krein.estimators.learners.input_checks import check_labels, check_numbers
 from krein.estimators.learners.linear import RowClassifierMixin, row_values
-from krein.estimators.learners.ridge_base import CheckTargets, RidgeBase
+from krein.estimators.learners.ridge_base import RidgeBase
 from krein.learning.kernel_model import KernelModel
+from krein.learning.leaves.local import LocalPart
 from krein.learning.ridge_choice import RidgeSolution
 from krein.learning.targets import LabelTargets, NumberTargets, Targets
 
@@ -182,6 +184,9 @@ class KreinRidge(RegressorMixin, RidgeBase):
         self.model_ = model
         self.intercept_ = float(model.offset[0]) if self._targets.vector else model.offset
 
+    def _store_local(self, local: LocalPart) -> None:
+        self.local_ = local
+
     def _n_outputs(self) -> int | None:
         return 1 if np.ndim(self.intercept_) == 0 else int(np.shape(self.intercept_)[0])
 
@@ -336,6 +341,12 @@ class KreinRidgeClassifier(RowClassifierMixin, RidgeBase):
         columns = columns[1:] if self.classes_.size == 2 else columns
         self.model_ = model.combined(2.0 * np.eye(model.width)[:, columns], -1.0)
         self.intercept_ = self.model_.offset
+
+    def _store_local(self, local: LocalPart) -> None:
+        assert isinstance(self._targets, LabelTargets)
+        _, columns = self._targets.sorted_classes()
+        columns = columns[1:] if self.classes_.size == 2 else columns
+        self.local_ = local.combined(2.0 * np.eye(local.width)[:, columns], -1.0)
 
     def _n_outputs(self) -> int | None:
         return 1 if self.classes_.size == 2 else int(self.classes_.size)

@@ -13,12 +13,14 @@ from sklearn.base import BaseEstimator
 
 from krein._core.checks import one_of, positive_integer, real, truth_value
 from krein._core.threads import quiet_blas
+from krein.distributed.dask_leaves import fit_local_dask
 from krein.distributed.dask_rows import DaskRows, is_dask
 from krein.estimators.exporting import RowModelExportMixin
+from krein.estimators.learners.given_blocks import Block, CheckTargets, add_block, joined_blocks, numbered_blocks
 from krein.estimators.learners.input_checks import check_lengths, check_rows, check_weight
 from krein.estimators.learners.linear import check_linear
 from krein.estimators.learners.rollback import unchanged_on_error
-from krein.estimators.learners.ways import SOLVERS, choose_for, way_of_solving
+from krein.estimators.learners.ways import GLOBAL_COLUMNS, SOLVERS, choose_for, local_task, way_of_solving
 from krein.estimators.maps.fitting import (
     CheckedFeatures,
     check_features,
@@ -35,10 +37,10 @@ from krein.files.models import SavableMixin
 from krein.learning import first_pass
 from krein.learning.first_pass import ChunkPass, Examples, FirstPass
 from krein.learning.kernel_model import KernelModel, fit_kernel_model
+from krein.learning.leaves.local import LocalModel, LocalPart, LocalTask, fit_local, matrix_blocks
 from krein.learning.path import Regularizer
 from krein.learning.ridge_choice import RidgeOptions, RidgeSolution, check_lam, solve_ridge
 from krein.learning.ridge_sums import RidgeSums, add_rows
-from krein.learning.row_sample import stack_rows
 from krein.learning.stream import Features, LinearModel, RowModel
 from krein.learning.targets import Targets
 from krein.learning.tuning.choice import Choice
@@ -50,9 +52,6 @@ __all__ = ["RidgeBase"]
 _SHIFT_ROWS = (
     1024  # rows whose mean is the shift of sums that are made on several machines: near the mean is near enough
 )
-
-Block = tuple[Any, np.ndarray, np.ndarray | None]
-CheckTargets = Callable[[Any, int], np.ndarray]
 
 
 class RidgeBase(RowModelExportMixin, SavableMixin, BaseEstimator, ABC):
@@ -71,6 +70,7 @@ class RidgeBase(RowModelExportMixin, SavableMixin, BaseEstimator, ABC):
     solver_: str
     choice_: Choice | None
     model_: KernelModel | None
+    local_: LocalPart | None
     features_: Any
     coef_: Any
     intercept_: Any
@@ -90,6 +90,10 @@ class RidgeBase(RowModelExportMixin, SavableMixin, BaseEstimator, ABC):
     @abstractmethod
     def _store(self, solution: RidgeSolution) -> None:
         """Set ``coef_``, ``intercept_`` and what else describes the outputs."""
+
+    @abstractmethod
+    def _store_local(self, local: LocalPart) -> None:
+        """Set ``local_``, what leaves add to the outputs, from what they add to the target columns."""
 
     @abstractmethod
     def _store_model(self, model: KernelModel) -> None:
@@ -124,14 +128,16 @@ class RidgeBase(RowModelExportMixin, SavableMixin, BaseEstimator, ABC):
         """Fit the map and the model on a first matrix; `all_rows`: more will not come."""
         X, y, weight = block
         examples = Examples(y, targets, self._most_examples())
-        X, seen, checked = look_for(self.features, X, weight, examples)
+        X, seen, checked = look_for(self.features, X, weight, examples, always=self.solver == "local")
         features = self._prepare(seen, targets, options, all_rows=all_rows)
         if features is None:
             return self._solve_kernel(seen, targets, options)
         n_rows = X.shape[0] if all_rows else None
         sums = options.new_sums(targets, y, features.signature.shape[0], shift=None, n_rows=n_rows)
         add_rows(sums, targets, features, X, y, weight, start=0, checked=checked)
-        return self._conclude(sums, targets, options, features)
+        return self._conclude(
+            sums, targets, options, features, seen, lambda task: fit_local(task, matrix_blocks(X, y, weight))
+        )
 
     def _fit_dask(self, rows: DaskRows, targets: Targets, options: RidgeOptions) -> Self:
         check_rows(self, rows.head, first=True)
@@ -140,7 +146,7 @@ class RidgeBase(RowModelExportMixin, SavableMixin, BaseEstimator, ABC):
             targets,
             self._check_targets,
             summarize=wants_columns(self.features),
-            examples=self._most_examples() if is_chosen(self.features) else 0,
+            examples=self._most_examples() if self._looks_at_targets else 0,
         )
         first = cast(np.ndarray, look.targets)
         targets.announce(first)
@@ -150,8 +156,11 @@ class RidgeBase(RowModelExportMixin, SavableMixin, BaseEstimator, ABC):
         # workers must subtract the same: the mean of some sampled rows, whose features are made here for it
         shift = features(look.seen.sample[:_SHIFT_ROWS]).mean(axis=0, dtype=np.float64)
         empty = options.new_sums(targets, first, shift.shape[0], shift=shift)
-        sums = rows.reduce(empty, partial(_add_block, targets, self._check_targets, features))
-        return self._conclude(sums, targets, options, features)
+        sums = rows.reduce(empty, partial(add_block, targets, self._check_targets, features))
+        check = self._check_targets
+        return self._conclude(
+            sums, targets, options, features, look.seen, lambda task: fit_local_dask(task, rows, check)
+        )
 
     @unchanged_on_error
     @quiet_blas()
@@ -171,7 +180,7 @@ class RidgeBase(RowModelExportMixin, SavableMixin, BaseEstimator, ABC):
         self
         """
         options, targets = self._options(), self._new_targets(None)
-        chosen_by = targets if is_chosen(self.features) else None
+        chosen_by = targets if self._looks_at_targets else None
         look = ChunkPass(summarize=wants_columns(self.features), targets=chosen_by, most=self._most_examples())
         again, complete = chunks, True
         if iter(chunks) is chunks:  # an iterator: its head is looked at and learned from, the rest only learned from
@@ -184,7 +193,7 @@ class RidgeBase(RowModelExportMixin, SavableMixin, BaseEstimator, ABC):
             for chunk in chunks:
                 self._look(look, chunk)
         seen = look.seen(complete=complete)
-        features = self._prepare(seen, targets, options)
+        features = self._prepare(seen, targets, options, passes_again=again is chunks)
         if features is None:
             return self._solve_kernel(seen, targets, options)
         sums: RidgeSums | None = None
@@ -194,7 +203,9 @@ class RidgeBase(RowModelExportMixin, SavableMixin, BaseEstimator, ABC):
             add_rows(sums, targets, features, X, y, weight, start=sums.rows)
         if sums is None:
             raise ValueError("chunks gave rows in the first pass and none in the second; pass a list or an iterator")
-        return self._conclude(sums, targets, options, features)
+        return self._conclude(
+            sums, targets, options, features, seen, lambda task: fit_local(task, numbered_blocks(self._checked(again)))
+        )
 
     @unchanged_on_error
     @quiet_blas()
@@ -203,13 +214,17 @@ class RidgeBase(RowModelExportMixin, SavableMixin, BaseEstimator, ABC):
         if "solver_" not in vars(self):
             block = self._check_block(X, y, sample_weight, start=0, first=True)
             return self._start(block, self._new_targets(classes), options, all_rows=False)
+        if self.solver_ == "local":
+            raise ValueError(
+                "a model of leaves cannot be continued by partial_fit; use solver='features' from the start"
+            )
         if "_sums" not in vars(self) and "_given" not in vars(self):
             raise ValueError(
                 "this model was loaded from a file, and files hold no sums over rows; fit a new model to continue from"
             )
         if self.solver_ != "features":  # the rows learned from are few, and still there
             block = self._check_block(X, y, sample_weight, start=self.n_rows_, first=False)
-            both = _joined(self._given, block)
+            both = joined_blocks(self._given, block)
             return self._start(both, self._new_targets(classes), options, all_rows=False)
         # into copies: rows that cannot be learned from must leave no trace
         sums, targets = self._sums.copy(), self._targets.copy()
@@ -250,30 +265,44 @@ class RidgeBase(RowModelExportMixin, SavableMixin, BaseEstimator, ABC):
         X = check_rows(self, chunk[0], first=look.rows == 0)
         if isinstance(X, Objects):
             raise TypeError("fit_chunks takes rows of numbers; pass objects to fit all at once, or to partial_fit")
-        y = self._check_targets(chunk[1], look.rows) if is_chosen(self.features) else None
+        y = self._check_targets(chunk[1], look.rows) if self._looks_at_targets else None
         if y is not None:
             check_lengths(X, y)
         look.add(X, check_weight(chunk[2] if len(chunk) > 2 else None, X.shape[0], look.rows), y)
+
+    @property
+    def _looks_at_targets(self) -> bool:
+        """Whether rows are sampled with their targets."""
+        return is_chosen(self.features) or self.solver == "local"
 
     def _most_examples(self) -> int | None:
         """Distinct rows that are kept with their targets."""
         return None if self.solver == "exact" else EXACT_ROWS
 
     def _prepare(
-        self, seen: FirstPass, targets: Targets, options: RidgeOptions, *, all_rows: bool = True
+        self,
+        seen: FirstPass,
+        targets: Targets,
+        options: RidgeOptions,
+        *,
+        all_rows: bool = True,
+        passes_again: bool = True,
     ) -> Features | None:
         """Choose a way of solving, and what there is to choose of a kernel; the fitted map, None where none is needed."""
         chosen = is_chosen(self.features)
-        self.solver_ = way_of_solving(self.solver, seen, options, chosen=chosen, more_to_come=not all_rows)
-        self.choice_ = self.model_ = self.features_ = self.coef_ = None
+        self.solver_ = way_of_solving(
+            self.solver, seen, options, chosen=chosen, more_to_come=not all_rows, passes_again=passes_again
+        )
+        self.choice_ = self.model_ = self.local_ = self.features_ = self.coef_ = None
         if chosen:
             targets.check_complete()
             self.choice_ = choose_for(
                 map_to_fit(self.features, self.random_state), seen, targets, options, self.solver_
             )
-        if self.solver_ != "features":
+        if self.solver_ == "exact":
             return None
-        self.features_ = fit_features(self.features, seen, self.random_state, self.choice_)
+        width = GLOBAL_COLUMNS if self.solver_ == "local" else None
+        self.features_ = fit_features(self.features, seen, self.random_state, self.choice_, width=width)
         return training_features(self.features_, seen)
 
     def _solve_kernel(self, seen: FirstPass, targets: Targets, options: RidgeOptions) -> Self:
@@ -299,8 +328,19 @@ class RidgeBase(RowModelExportMixin, SavableMixin, BaseEstimator, ABC):
         self._store_model(model)
         return self
 
-    def _conclude(self, sums: RidgeSums, targets: Targets, options: RidgeOptions, features: Features) -> Self:
-        """Solve for the sums, and store the model; `features` are those of the rows that were summed."""
+    def _conclude(
+        self,
+        sums: RidgeSums,
+        targets: Targets,
+        options: RidgeOptions,
+        features: Features,
+        seen: FirstPass | None = None,
+        fit_leaves: Callable[[LocalTask], LocalPart] | None = None,
+    ) -> Self:
+        """Solve for the sums, and for leaves that learn the rest if that is the way, and store the model.
+
+        `features` are those of the rows that were summed.
+        """
         solution = solve_ridge(sums, targets, features, options)
         self._sums, self._targets = sums, targets
         if "_given" in vars(self):
@@ -311,6 +351,9 @@ class RidgeBase(RowModelExportMixin, SavableMixin, BaseEstimator, ABC):
         self.scores_ = solution.scores
         self.n_rows_ = sums.rows
         self._store(solution)
+        if self.solver_ == "local" and seen is not None and fit_leaves is not None:
+            self._store_local(fit_leaves(local_task(features, sums, targets, options, solution, seen)))
+            del self._sums  # nothing can be added to a tree
         return self
 
     # ---- predicting
@@ -320,7 +363,16 @@ class RidgeBase(RowModelExportMixin, SavableMixin, BaseEstimator, ABC):
         if self.model_ is not None:
             return self.model_
         coef, intercept = np.atleast_2d(self.coef_), np.atleast_1d(self.intercept_)
-        return LinearModel(CheckedFeatures(self.features_), coef, intercept)
+        linear = LinearModel(CheckedFeatures(self.features_), coef, intercept)
+        return linear if self.local_ is None else LocalModel(linear, self.local_)
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """Of each column, the mean squared derivative of a first model, summing to 1; for ``"local"`` only."""
+        local = vars(self).get("local_")
+        if local is None:
+            raise AttributeError(f"feature_importances_ come with solver='local', this {type(self).__name__} has none")
+        return np.asarray(local.metric.importances)
 
     def _check_loaded(self) -> None:
         if "coef_" not in vars(self):
@@ -329,6 +381,11 @@ class RidgeBase(RowModelExportMixin, SavableMixin, BaseEstimator, ABC):
         n_outputs = self._n_outputs()
         if self.model_ is None:
             check_linear(self.features_, np.atleast_2d(self.coef_), np.atleast_1d(self.intercept_), n_outputs)
+            if self.local_ is not None and (self.local_.width, self.local_.metric.importances.size) != (
+                np.atleast_1d(self.intercept_).size,
+                self.n_features_in_,
+            ):
+                raise ValueError("the leaves do not fit the number of columns or of outputs")
         elif n_outputs not in (None, self.model_.width) or self.model_.placement.n_features not in (
             None,
             self.n_features_in_,
@@ -342,26 +399,6 @@ class RidgeBase(RowModelExportMixin, SavableMixin, BaseEstimator, ABC):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         copy_input_tags(tags, self.features)
+        tags.input_tags.sparse = tags.input_tags.sparse and self.solver != "local"
         tags.target_tags.required = True
         return tags
-
-
-def _joined(first: Block, second: Block) -> Block:
-    """The rows of two blocks; weights of 1 where only one has any."""
-    weights = [np.ones(X.shape[0]) if weight is None else weight for X, _, weight in (first, second)]
-    weight = None if first[2] is None and second[2] is None else np.concatenate(weights)
-    return stack_rows([first[0], second[0]]), np.concatenate([first[1], second[1]]), weight
-
-
-def _add_block(
-    targets: Targets,
-    check: CheckTargets,
-    features: Features,
-    sums: RidgeSums,
-    start: int,
-    X: Any,
-    y: Any,
-    weight: np.ndarray | None,
-) -> None:
-    """Add a block of rows where it lives."""
-    add_rows(sums, targets.copy(), features, X, check(y, start), weight, start=start)

@@ -3,27 +3,39 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy.sparse as sp
 
 from krein.estimators.maps.fitting import DataChosenMap
 from krein.learning.first_pass import FirstPass, comparable
-from krein.learning.ridge_choice import RidgeOptions
-from krein.learning.targets import Targets
+from krein.learning.leaves.local import LocalTask, plan_local
+from krein.learning.left_out import left_out_model
+from krein.learning.ridge_choice import RidgeOptions, RidgeSolution
+from krein.learning.ridge_sums import RidgeSums
+from krein.learning.stream import Features
+from krein.learning.targets import NumberTargets, Targets
 from krein.learning.tuning.choice import FEATURE_CHOICE_ROWS, Choice
 from krein.learning.tuning.limits import EXACT_ROWS
 
-__all__ = ["SOLVERS", "choose_for", "way_of_solving"]
+__all__ = ["GLOBAL_COLUMNS", "SOLVERS", "choose_for", "local_task", "way_of_solving"]
 
-SOLVERS = ("auto", "exact", "features")
+SOLVERS = ("auto", "exact", "local", "features")
+GLOBAL_COLUMNS = 512  # of the features below a tree of leaves, which learn what they miss
 
 
 def way_of_solving(
-    solver: str, seen: FirstPass, options: RidgeOptions, *, chosen: bool, more_to_come: bool = False
+    solver: str,
+    seen: FirstPass,
+    options: RidgeOptions,
+    *,
+    chosen: bool,
+    more_to_come: bool = False,
+    passes_again: bool = True,
 ) -> str:
     """The way to take.
 
     Parameters
     ----------
-    solver : {"auto", "exact", "features"}
+    solver : {"auto", "exact", "local", "features"}
         What the user asked for.
     seen : FirstPass
     options : RidgeOptions
@@ -31,25 +43,41 @@ def way_of_solving(
         Whether the kernel is chosen from the data.
     more_to_come : bool, default=False
         Whether rows will be added later.
+    passes_again : bool, default=True
+        Whether all rows can be passed over once more.
 
     Returns
     -------
-    {"exact", "features"}
-        ``"auto"`` is exact where the kernel is chosen from the data, λ by leave-one-out, and there are at most
-        5,000 distinct rows, none of them still to come.
+    {"exact", "local", "features"}
+        ``"auto"``, where the kernel is chosen from the data, is exact up to 5,000 distinct rows and local above, if nothing
+        stands in the way. Rows that come by ``partial_fit`` are learned by features, ``"local"`` or not.
     """
+    if solver == "local" and more_to_come:
+        return "features"
     obstacles = {
-        "needs features=None or TunedFeatures with kernels to choose from": not chosen,
-        "cannot be continued by partial_fit": more_to_come,
-        "chooses λ by leave-one-out only, and selection says otherwise": options.selection != "loo",
-        "holds all rows, and there are more than it may look at": not seen.complete,
+        "exact": {
+            "cannot be continued by partial_fit": more_to_come,
+            "needs features=None or TunedFeatures with kernels to choose from": not chosen,
+            "chooses λ by leave-one-out only, and selection says otherwise": options.selection != "loo",
+            "holds all rows, and there are more than it may look at": not seen.complete,
+        },
+        "local": {
+            "cannot be continued by partial_fit": more_to_come,
+            "needs dense rows to measure distances between, not sparse ones or similarities": seen.given is None
+            or sp.issparse(seen.sample),
+            "has no constant to leave out, and fit_intercept is False": not options.intercept,
+            "needs a global problem that is convex, not regularizer='krein'": options.regularizer == "krein",
+            "passes over the rows twice, and an iterator ends; pass a list": not passes_again,
+        },
     }
-    met = next((obstacle for obstacle, there in obstacles.items() if there), None)
-    if solver == "exact" and met is not None:
-        raise ValueError(f"solver='exact' {met}; use solver='features'")
-    if solver == "auto":
-        return "exact" if met is None and seen.sample.shape[0] <= EXACT_ROWS else "features"
-    return solver
+    met = {way: next((text for text, there in found.items() if there), None) for way, found in obstacles.items()}
+    if met.get(solver) is not None:
+        raise ValueError(f"solver={solver!r} {met[solver]}; use solver='features'")
+    if solver != "auto":
+        return solver
+    if met["exact"] is None and seen.sample.shape[0] <= EXACT_ROWS:
+        return "exact"
+    return "local" if chosen and met["local"] is None and seen.sample.shape[0] > EXACT_ROWS else "features"
 
 
 def choose_for(
@@ -63,7 +91,7 @@ def choose_for(
     seen : FirstPass
     targets : Targets
     options : RidgeOptions
-    solver : {"exact", "features"}
+    solver : {"exact", "local", "features"}
         The way that is taken.
 
     Returns
@@ -77,3 +105,37 @@ def choose_for(
         intercept=options.intercept,
         most_rows=EXACT_ROWS if solver == "exact" else FEATURE_CHOICE_ROWS,
     )
+
+
+def local_task(
+    features: Features,
+    sums: RidgeSums,
+    targets: Targets,
+    options: RidgeOptions,
+    solution: RidgeSolution,
+    seen: FirstPass,
+) -> LocalTask:
+    """What a tree of leaves is to learn beyond a global model.
+
+    Parameters
+    ----------
+    features : Features
+    sums : RidgeSums
+    targets : Targets
+    options : RidgeOptions
+    solution : RidgeSolution
+        The global model, of the target columns.
+    seen : FirstPass
+        With rows as they were given.
+
+    Returns
+    -------
+    LocalTask
+    """
+    assert seen.given is not None
+    X, y, weight = seen.given
+    columns = targets.columns(targets.encode(y))
+    plan = plan_local(X, columns, weight, seen.n_rows, numbers=isinstance(targets, NumberTargets))
+    whole = sums.everything().centered(intercept=options.intercept)
+    trend = left_out_model(features, whole, solution.lam, solution.coefficients.T, solution.offset)
+    return LocalTask(plan, trend, targets)

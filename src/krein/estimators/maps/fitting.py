@@ -206,7 +206,9 @@ def wants_columns(features: Any) -> bool:
     return features is None or isinstance(features, DataChosenMap)
 
 
-def fit_features(features: Any, seen: FirstPass, random_state: Any, choice: Choice | None = None) -> Any:
+def fit_features(
+    features: Any, seen: FirstPass, random_state: Any, choice: Choice | None = None, *, width: int | None = None
+) -> Any:
     """A fitted clone of `features`, or of the default map; an error if it has no signature.
 
     Parameters
@@ -218,6 +220,8 @@ def fit_features(features: Any, seen: FirstPass, random_state: Any, choice: Choi
         For the default map only; a map that is passed in has its own.
     choice : Choice or None, default=None
         What was chosen already.
+    width : int or None, default=None
+        Columns of the default map; None leaves them to it.
 
     Returns
     -------
@@ -226,6 +230,8 @@ def fit_features(features: Any, seen: FirstPass, random_state: Any, choice: Choi
     if seen.fitted is not None:
         return seen.fitted
     fitted = map_to_fit(features, random_state)
+    if features is None and width is not None:
+        fitted.set_params(n_components=width)
     with config_context(assume_finite=True):
         if isinstance(fitted, DataChosenMap):
             return fitted.fit_choice(seen, fitted.choose(seen) if choice is None else choice)
@@ -251,7 +257,12 @@ def check_signature(fitted: Any) -> None:
 
 
 def look_for(
-    features: Any, X: Any, weight: np.ndarray | None = None, examples: Examples | None = None
+    features: Any,
+    X: Any,
+    weight: np.ndarray | None = None,
+    examples: Examples | None = None,
+    *,
+    always: bool = False,
 ) -> tuple[Any, FirstPass, bool]:
     """What a map that is yet to be fitted needs to know of a matrix of rows, or of similarities if it takes those.
 
@@ -264,6 +275,8 @@ def look_for(
     weight : ndarray of shape (n_rows,), default=None
     examples : Examples or None, default=None
         Targets, for a map that is chosen by them.
+    always : bool, default=False
+        Whether the targets are wanted for any map.
 
     Returns
     -------
@@ -276,7 +289,7 @@ def look_for(
         Z, seen = _fit_on_objects(features, X, weight)
         return Z, seen, True
     pairwise = features is not None and bool(get_tags(features).input_tags.pairwise)
-    chosen_by = examples if is_chosen(features) else None
+    chosen_by = examples if always or is_chosen(features) else None
     return look_at_matrix(X, weight, summarize=wants_columns(features), whole=pairwise, examples=chosen_by)
 
 

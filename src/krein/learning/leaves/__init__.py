@@ -4,7 +4,15 @@ from krein.learning.leaves.choice import LeafChoice, LeafRows, choose_settings
 from krein.learning.leaves.dealt_rows import DealtRows, deal_block
 from krein.learning.leaves.fit import LEAF_ROWS, LeafFit, coarse_tree, fit_leaves, fit_part
 from krein.learning.leaves.leaf import LeafSettings, solve_leaf
-from krein.learning.leaves.local import LocalPart, LocalPlan, fit_local, local_part, placed_block, plan_local
+from krein.learning.leaves.local import (
+    LocalModel,
+    LocalPart,
+    LocalPlan,
+    LocalTask,
+    fit_local,
+    matrix_blocks,
+    plan_local,
+)
 from krein.learning.leaves.model import LeafModel, joined
 from krein.learning.leaves.splits import SplitTree, divide, outline
 
@@ -16,8 +24,10 @@ __all__ = [
     "LeafModel",
     "LeafRows",
     "LeafSettings",
+    "LocalModel",
     "LocalPart",
     "LocalPlan",
+    "LocalTask",
     "SplitTree",
     "choose_settings",
     "coarse_tree",
@@ -27,9 +37,8 @@ __all__ = [
     "fit_local",
     "fit_part",
     "joined",
-    "local_part",
+    "matrix_blocks",
     "outline",
-    "placed_block",
     "plan_local",
     "solve_leaf",
 ]

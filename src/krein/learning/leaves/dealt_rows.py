@@ -12,7 +12,7 @@ import numpy as np
 from krein.learning.leaves.choice import LeafRows
 from krein.learning.leaves.splits import SplitTree
 
-__all__ = ["DealtRows", "deal_block"]
+__all__ = ["DealtRows", "deal_block", "stacked_rows"]
 
 _IN_MEMORY = 2**30  # bytes of placed rows and targets; more go to files
 
@@ -95,7 +95,7 @@ class DealtRows:
         """
         if self._folder is not None:
             return self._read(part)
-        whole = _stacked(self._parts[part])
+        whole = stacked_rows(self._parts[part])
         self._parts[part] = [whole]
         return whole
 
@@ -142,7 +142,18 @@ def _arrays(part: LeafRows) -> dict[str, np.ndarray]:
     return {name: array for name, array in named.items() if array is not None}
 
 
-def _stacked(blocks: list[LeafRows]) -> LeafRows:
+def stacked_rows(blocks: list[LeafRows]) -> LeafRows:
+    """Rows of several blocks, one after the other.
+
+    Parameters
+    ----------
+    blocks : list of LeafRows
+        At least one.
+
+    Returns
+    -------
+    LeafRows
+    """
     if len(blocks) == 1:
         return blocks[0]
     trends = [block.trend for block in blocks if block.trend is not None]

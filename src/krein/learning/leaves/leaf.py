@@ -34,7 +34,7 @@ class LeafSettings:
     kernel : Kernel
         Of length scale 1, positive definite.
     factor : float
-        A leaf's length scale is this times the median distance of its rows.
+        A leaf's length scale is this times the median distance of its distinct rows.
     lam : float
         λ, per row of the leaf.
     """
@@ -93,8 +93,8 @@ def solve_leaf(X: np.ndarray, targets: np.ndarray, weight: np.ndarray | None, se
     -------
     SolvedLeaf
     """
-    scale = settings.scale(X)
     X, targets, weight = _merged(X, targets, weight)
+    scale = settings.scale(X)
     offset = np.average(targets, axis=0, weights=weight)
     if (targets == targets[0]).all():  # one class, one value or one row: the constant is exact
         return SolvedLeaf(scale, X, np.zeros(targets.shape, dtype=np.float32), targets[0].astype(np.float64))
@@ -120,8 +120,8 @@ def leave_one_out(X: np.ndarray, targets: np.ndarray, weight: np.ndarray | None,
     -------
     float
     """
-    scale = settings.scale(X)
     X, targets, weight = _merged(X, targets, weight)
+    scale = settings.scale(X)
     rest = targets - np.average(targets, axis=0, weights=weight)
     factor = _factorized(settings.kernel.scaled(scale), X, _ridge(weight, X.shape[0], settings.lam))
     single = factor.dtype == np.float32

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
@@ -17,10 +18,11 @@ from krein.learning.leaves.model import LeafModel
 from krein.learning.leaves.splits import SplitTree
 from krein.learning.left_out import LeftOutModel
 from krein.learning.metric import LearnedMetric, learn_metric
-from krein.learning.stream import finite_rows
+from krein.learning.stream import RowModel, finite_rows
+from krein.learning.targets import Targets
 from krein.learning.tuning import Placement, merge_rows, scaled_columns
 
-__all__ = ["LocalPart", "LocalPlan", "fit_local", "local_part", "placed_block", "plan_local"]
+__all__ = ["LocalModel", "LocalPart", "LocalPlan", "LocalTask", "fit_local", "matrix_blocks", "plan_local"]
 
 _ROWS_AT_A_TIME = 2**14
 
@@ -38,12 +40,17 @@ class LocalPlan:
     tree : SplitTree
         The coarse tree.
     leaf_rows : int
+    center, unit : ndarray of shape (n_outputs,)
+        Leaves learn targets less the center, in these units: several targets count alike, and none loses digits in single
+        precision.
     """
 
     placement: Placement
     metric: LearnedMetric
     tree: SplitTree
     leaf_rows: int
+    center: np.ndarray
+    unit: np.ndarray
 
 
 @final
@@ -72,9 +79,28 @@ class LocalPart:
         if not 0.0 <= real(self.part, "part") <= 1.0:
             raise ValueError(f"part must be between 0 and 1, got {self.part}")
 
+    @property
+    def width(self) -> int:
+        """Number of outputs."""
+        return int(self.leaves.offsets.shape[1])
+
+    def combined(self, weights: np.ndarray, constant: np.ndarray | float = 0.0) -> LocalPart:
+        """What is added to the global model when outputs become ``f(x) @ weights + constant``, its own as well.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (n_outputs, n_new)
+        constant : ndarray of shape (n_new,) or float, default=0.0
+
+        Returns
+        -------
+        LocalPart
+        """
+        return replace(self, leaves=self.leaves.combined(weights, (1.0 - self.part) * np.asarray(constant)))
+
     def __call__(self, X: Any) -> np.ndarray:
         """Values of the leaves at raw rows, shape (n_rows, n_outputs), float64."""
-        out = np.empty((X.shape[0], self.leaves.offsets.shape[1]))
+        out = np.empty((X.shape[0], self.width))
         step = max(
             _ROWS_AT_A_TIME, 256 * self.leaves.n_leaves
         )  # so that a leaf finds some rows of its own in each block
@@ -83,8 +109,63 @@ class LocalPart:
         return out
 
 
+@final
+@dataclass(frozen=True, eq=False)
+class LocalTask:
+    """From raw rows and targets to what leaves learn from; it can be sent to workers.
+
+    Parameters
+    ----------
+    plan : LocalPlan
+    trend : LeftOutModel
+        The global model.
+    targets : Targets
+    """
+
+    plan: LocalPlan
+    trend: LeftOutModel
+    targets: Targets
+
+    def __call__(self, start: int, X: Any, y: np.ndarray, weight: np.ndarray | None) -> LeafRows:
+        """Placed rows with targets and trend, in single precision.
+
+        Parameters
+        ----------
+        start : int
+            Number of the first row, for an error message.
+        X : ndarray of shape (n_rows, n_features)
+        y : ndarray of n_rows entries
+            Checked targets.
+        weight : ndarray of shape (n_rows,) or None
+
+        Returns
+        -------
+        LeafRows
+        """
+        X, plan = finite_rows(X, start), self.plan
+        columns = self.targets.columns(self.targets.copy().encode(y))
+        trend = self.trend(X, columns, weight)
+        columns, trend = ((values - plan.center) / plan.unit for values in (columns, trend))
+        return LeafRows(_single(plan.placement(X)), _single(columns), _single(trend), weight)
+
+    def part(self, fit: LeafFit) -> LocalPart:
+        """What is kept of a fit, in the units of the targets.
+
+        Parameters
+        ----------
+        fit : LeafFit
+
+        Returns
+        -------
+        LocalPart
+        """
+        plan, choice = self.plan, fit.choice
+        found = LocalPart(plan.placement, fit.model, choice.part, choice.settings.lam, plan.metric)
+        return found.combined(np.diag(plan.unit), plan.center)
+
+
 def plan_local(
-    X: np.ndarray, targets: np.ndarray, weight: np.ndarray | None, n_rows: int, *, metric: bool = True
+    X: np.ndarray, targets: np.ndarray, weight: np.ndarray | None, n_rows: int, *, numbers: bool = True
 ) -> LocalPlan:
     """Standardize columns, learn a metric, and find the coarse splits, from a sample of all rows.
 
@@ -96,8 +177,8 @@ def plan_local(
     weight : ndarray of shape (n_sampled,) or None
     n_rows : int
         Of all rows.
-    metric : bool, default=True
-        Whether to try a learned metric.
+    numbers : bool, default=True
+        Whether targets are numbers, which have units, and not indicators.
 
     Returns
     -------
@@ -105,64 +186,54 @@ def plan_local(
     """
     present = slice(None) if weight is None else np.flatnonzero(weight > 0.0)
     X, targets, weight = X[present], targets[present], None if weight is None else weight[present]
+    center, unit = np.zeros(targets.shape[1]), np.ones(targets.shape[1])
+    if numbers:
+        center = np.average(targets, axis=0, weights=weight)
+        spread = np.sqrt(np.average(np.square(targets - center), axis=0, weights=weight))
+        unit = np.where(spread > 0.0, spread, 1.0)
     placement = scaled_columns("standard", ColumnSummary.of(X, weight))
-    placed = placement(X)
-    if metric:
-        learned = learn_metric(merge_rows(placed, targets, weight))
-    else:
-        learned = LearnedMetric("none", None, np.full(X.shape[1], 1.0 / X.shape[1]), ())
-    if learned.directions is not None:
-        placement = placement.followed_by(learned.directions)
-        placed = placement(X)
+    metric = learn_metric(merge_rows(placement(X), (targets - center) / unit, weight))
+    if metric.directions is not None:
+        placement = placement.followed_by(metric.directions)
     leaf_rows = leaf_rows_for(n_rows)
-    return LocalPlan(placement, learned, coarse_tree(_single(placed), n_rows, leaf_rows=leaf_rows), leaf_rows)
+    tree = coarse_tree(_single(placement(X)), n_rows, leaf_rows=leaf_rows)
+    return LocalPlan(placement, metric, tree, leaf_rows, center, unit)
 
 
-def placed_block(
-    plan: LocalPlan, trend: LeftOutModel | None, X: Any, targets: np.ndarray, weight: np.ndarray | None, *, start: int
-) -> LeafRows:
-    """Rows as leaves learn from them.
+def matrix_blocks(
+    X: Any, y: np.ndarray, weight: np.ndarray | None
+) -> Iterator[tuple[int, Any, np.ndarray, np.ndarray | None]]:
+    """The rows of a matrix, block by block.
 
     Parameters
     ----------
-    plan : LocalPlan
-    trend : LeftOutModel or None
-        The global model.
-    X : ndarray of shape (n_rows, n_features)
-        Raw rows.
-    targets : ndarray of shape (n_rows, n_outputs)
+    X : ndarray or memory map of shape (n_rows, n_features)
+    y : ndarray of n_rows entries
     weight : ndarray of shape (n_rows,) or None
-    start : int
-        Number of the first row, for an error message.
 
-    Returns
-    -------
-    LeafRows
+    Yields
+    ------
+    start : int
+    X, y, weight
+        Of the rows from there on.
     """
-    X = finite_rows(X, start)
-    without = None if trend is None else trend(X, targets, weight).astype(np.float32)
-    return LeafRows(_single(plan.placement(X)), targets.astype(np.float32), without, weight)
+    for rows in row_blocks(X.shape[0], _ROWS_AT_A_TIME):
+        yield rows.start, X[rows], y[rows], None if weight is None else weight[rows]
 
 
 def fit_local(
-    plan: LocalPlan,
-    trend: LeftOutModel | None,
-    X: Any,
-    targets: Any,
-    weight: np.ndarray | None,
+    task: LocalTask,
+    blocks: Iterable[tuple[int, Any, np.ndarray, np.ndarray | None]],
     *,
     report: Report | None = None,
 ) -> LocalPart:
-    """Deal the rows of a matrix to leaves and solve them.
+    """Deal rows to leaves and solve them.
 
     Parameters
     ----------
-    plan : LocalPlan
-    trend : LeftOutModel or None
-    X : ndarray or memory map of shape (n_rows, n_features)
-    targets : callable
-        From a slice of rows to their targets, an ndarray of shape (n_rows, n_outputs).
-    weight : ndarray of shape (n_rows,) or None
+    task : LocalTask
+    blocks : iterable of tuples
+        Number of the first row, rows, targets and weights, as `matrix_blocks` gives them.
     report : callable, default=None
         Called with the number of parts of the tree done, and of all.
 
@@ -170,26 +241,38 @@ def fit_local(
     -------
     LocalPart
     """
+    plan = task.plan
     dealt = DealtRows(plan.tree)
-    for rows in row_blocks(X.shape[0], _ROWS_AT_A_TIME):
-        w = None if weight is None else weight[rows]
-        dealt.add(placed_block(plan, trend, X[rows], targets(rows), w, start=rows.start))
-    return local_part(plan, fit_leaves(plan.tree, dealt.rows, leaf_rows=plan.leaf_rows, done=dealt.drop, report=report))
+    for block in blocks:
+        dealt.add(task(*block))
+    return task.part(fit_leaves(plan.tree, dealt.rows, leaf_rows=plan.leaf_rows, done=dealt.drop, report=report))
 
 
-def local_part(plan: LocalPlan, fit: LeafFit) -> LocalPart:
-    """What is kept of a fit.
+@final
+@dataclass(frozen=True, eq=False)
+class LocalModel:
+    """A part of a global model, and what leaves add to it.
 
     Parameters
     ----------
-    plan : LocalPlan
-    fit : LeafFit
-
-    Returns
-    -------
-    LocalPart
+    trend : RowModel
+    local : LocalPart
     """
-    return LocalPart(plan.placement, fit.model, fit.choice.part, fit.choice.settings.lam, plan.metric)
+
+    trend: RowModel
+    local: LocalPart
+
+    @property
+    def width(self) -> int:
+        """Number of outputs."""
+        return self.local.width
+
+    def __call__(self, X: Any) -> np.ndarray:
+        """Values of shape (n_rows, n_outputs), float64."""
+        values = self.local(X)
+        if self.local.part:
+            values += self.local.part * self.trend(X)
+        return values
 
 
 def _single(X: np.ndarray) -> np.ndarray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
@@ -64,6 +64,10 @@ class LeafModel:
                 raise ValueError(f"{name} of a model of {leaves} leaves has shape {array.shape}, not {shape}")
         if self.rows.ndim != 2 or (leaves > 1 and self.tree.directions.shape[1] != self.rows.shape[1]):
             raise ValueError(f"rows of shape {self.rows.shape} do not fit the tree's directions")
+        if self.bounds.dtype.kind not in "iu" or self.double.dtype.kind != "b":
+            raise ValueError(
+                f"bounds and double hold whole numbers and truths, got {self.bounds.dtype}, {self.double.dtype}"
+            )
         if self.bounds[0] != 0 or self.bounds[-1] != self.rows.shape[0] or (np.diff(self.bounds) < 1).any():
             raise ValueError("bounds must lead from 0 to the number of rows, with a row in each leaf")
         if not (np.isfinite(self.scales).all() and (self.scales > 0.0).all() and np.isfinite(self.offsets).all()):
@@ -73,6 +77,21 @@ class LeafModel:
     def n_leaves(self) -> int:
         """How many leaves there are."""
         return self.tree.n_leaves
+
+    def combined(self, weights: np.ndarray, constant: np.ndarray | float = 0.0) -> LeafModel:
+        """Outputs that are linear functions of these: ``f(x) @ weights + constant``.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (n_outputs, n_new)
+        constant : ndarray of shape (n_new,) or float, default=0.0
+
+        Returns
+        -------
+        LeafModel
+        """
+        dual = (self.dual @ weights).astype(self.dual.dtype)
+        return replace(self, dual=dual, offsets=self.offsets @ weights + constant)
 
     def __call__(self, X: np.ndarray) -> np.ndarray:
         """Values of shape (n_rows, n_outputs), float64, for rows placed as those of the leaves were."""

@@ -53,6 +53,8 @@ class SplitTree:
             )
         if not (np.isfinite(self.directions).all() and np.isfinite(self.cuts).all()):
             raise ValueError("directions and cuts of a tree must be finite")
+        if self.children.dtype.kind not in "iu":
+            raise ValueError(f"children must be whole numbers, got {self.children.dtype}")
         splits, leaves = self.children[self.children >= 0], ~self.children[self.children < 0]
         later = self.children > np.arange(n)[:, None]
         if not np.array_equal(np.sort(splits), np.arange(1, n)) or not (later | (self.children < 0)).all():

@@ -68,10 +68,13 @@ def test_copies_are_whole_number_weights() -> None:
     np.testing.assert_allclose(K @ copies.dual, K @ expected, atol=1e-4)
 
 
-def test_leave_one_out_is_what_it_says() -> None:
+@pytest.mark.parametrize("repeated", [0, 10])
+def test_leave_one_out_is_what_it_says(repeated: int) -> None:
+    """A copy of a row that is left out stays."""
     X, y = problem(40)
+    X[:repeated] = X[20 : 20 + repeated]
     rest = y - y.mean(axis=0)
-    K = Laplacian(0.5 * median_distance(X))(X.astype(np.float64)) + 40 * 1e-3 * np.eye(40)
+    K = Laplacian(0.5 * median_distance(X[repeated:]))(X.astype(np.float64)) + 40 * 1e-3 * np.eye(40)
     total = 0.0
     for i in range(40):
         others = np.delete(np.arange(40), i)

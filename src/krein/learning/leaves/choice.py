@@ -14,10 +14,16 @@ from krein.learning.leaves.leaf import LeafSettings, leave_one_out
 
 __all__ = ["LeafChoice", "LeafRows", "choose_settings"]
 
-_KERNELS: tuple[Kernel, ...] = (Laplacian(1.0), Matern(1.0, 1.5))
-_FACTORS = (0.5, 1.0, 2.0)  # of the median distance
-_FIRST_LAM = 1e-4  # at which kernels and factors are compared
-_OTHER_LAMBDAS = (1e-2, 1e-3, 1e-5, 1e-6)
+# kernels, and their length scales in units of the median distance
+_SHAPES: tuple[tuple[Kernel, float], ...] = (
+    (Matern(1.0, 1.5), 1.0),
+    (Matern(1.0, 1.5), 0.5),
+    (Laplacian(1.0), 2.0),
+    (Laplacian(1.0), 1.0),
+    (Laplacian(1.0), 0.5),
+)
+_FIRST_LAMBDAS = (1e-3, 1e-5)  # at which these are compared
+_OTHER_LAMBDAS = (1e-2, 1e-4, 1e-6)
 _GAIN = 1e-3  # relative: what a change must gain, so that the choice does not hang on rounding
 
 
@@ -97,7 +103,7 @@ class LeafChoice:
 def choose_settings(leaves: Sequence[LeafRows]) -> LeafChoice:
     """Compare settings on some leaves, one choice after the other.
 
-    Kernel and length scale at one λ, then λ, then the part of the global model: 0, a half or 1. Each is kept unless another
+    Kernel and length scale at two λ, then λ, then the part of the global model: 0, a half or 1. Each is kept unless another
     gains a thousandth.
 
     Parameters
@@ -110,8 +116,8 @@ def choose_settings(leaves: Sequence[LeafRows]) -> LeafChoice:
     LeafChoice
     """
     part = 1.0 if leaves[0].trend is not None else 0.0
-    shapes = [LeafSettings(kernel, factor, _FIRST_LAM) for kernel in _KERNELS for factor in _FACTORS]
-    chosen, score = _best(shapes, lambda trial, leaf: _loss(leaf, trial, part), leaves)
+    first = [LeafSettings(kernel, factor, lam) for lam in _FIRST_LAMBDAS for kernel, factor in _SHAPES]
+    chosen, score = _best(first, lambda trial, leaf: _loss(leaf, trial, part), leaves)
     others = [replace(chosen, lam=lam) for lam in _OTHER_LAMBDAS]
     chosen, score = _best(others, lambda trial, leaf: _loss(leaf, trial, part), leaves, (chosen, score))
     if leaves[0].trend is not None:

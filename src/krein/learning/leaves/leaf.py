@@ -105,9 +105,12 @@ def solve_leaf(X: np.ndarray, targets: np.ndarray, weight: np.ndarray | None, se
 
 
 def leave_one_out(X: np.ndarray, targets: np.ndarray, weight: np.ndarray | None, settings: LeafSettings) -> float:
-    r"""Mean squared leave-one-out residual of a leaf, :math:`\alpha_i / [(K + n\lambda W^{-1})^{-1}]_{ii}`.
+    r"""Mean squared leave-one-out residual of a leaf.
 
-    A row that occurs twice is left out with its copies. The mean of the targets is that of all rows.
+    .. math:: r_i = \frac{\mu_i \alpha_i}{1 - s_i (1 - \mu_i A_{ii})}, \qquad \mu_i = \frac{n\lambda}{w_i}, \quad
+              A = (K + \mathrm{diag}\,\mu)^{-1}
+
+    where :math:`s_i` is the share of the row that is left out: one copy where weights are whole numbers, else all of it.
 
     Parameters
     ----------
@@ -120,33 +123,45 @@ def leave_one_out(X: np.ndarray, targets: np.ndarray, weight: np.ndarray | None,
     -------
     float
     """
-    X, targets, weight = _merged(X, targets, weight)
-    scale = settings.scale(X)
-    rest = targets - np.average(targets, axis=0, weights=weight)
-    factor = _factorized(settings.kernel.scaled(scale), X, _ridge(weight, X.shape[0], settings.lam))
+    copies = weight is None or bool((weight == np.rint(weight)).all())
+    X, means, total, scatter = _with_scatter(X, targets, weight)
+    rest = means - np.average(means, axis=0, weights=total)
+    ridge = _ridge(total, X.shape[0], settings.lam)
+    factor = _factorized(settings.kernel.scaled(settings.scale(X)), X, ridge)
     single = factor.dtype == np.float32
     dual, _ = (lapack.spotrs if single else lapack.dpotrs)(factor, np.asfortranarray(rest, dtype=factor.dtype))
     inverse, _ = (lapack.spotri if single else lapack.dpotri)(factor, overwrite_c=1)
-    residual = dual / np.diagonal(inverse)[:, None]
-    return float(np.average(np.square(residual, dtype=np.float64).sum(axis=1), weights=weight))
+    w = np.ones(X.shape[0]) if total is None else total
+    kept = ridge * np.diagonal(inverse).astype(np.float64)  # 1 − h
+    share = 1.0 / w if copies else 1.0
+    squares = w * np.square(ridge[:, None] * dual.astype(np.float64)).sum(axis=1) + scatter
+    return float((squares / np.square(1.0 - share * (1.0 - kept))).sum() / w.sum())
 
 
 def _merged(
     X: np.ndarray, targets: np.ndarray, weight: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """Distinct rows in the order of their first copies, with mean targets and total weights."""
+    return _with_scatter(X, targets, weight)[:3]
+
+
+def _with_scatter(
+    X: np.ndarray, targets: np.ndarray, weight: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, np.ndarray]:
+    """The same, and the weighted squares of how far the targets of equal rows lie from their mean."""
     whole = np.ascontiguousarray(X + 0.0)  # minus zero is zero
     bits = whole.view(np.dtype((np.void, whole.dtype.itemsize * whole.shape[1])))[:, 0]
     _, first, group = np.unique(bits, return_index=True, return_inverse=True)
     if first.size == X.shape[0]:
-        return X, targets, weight
+        return X, targets, weight, np.zeros(X.shape[0])
     rank = np.empty(first.size, dtype=np.intp)
     rank[np.argsort(first)] = np.arange(first.size)
     group, first = rank[group.reshape(-1)], np.sort(first)
     each = np.ones(X.shape[0]) if weight is None else weight
     total = np.bincount(group, each)
     means = np.column_stack([np.bincount(group, each * column) for column in targets.T]) / total[:, None]
-    return X[first], means, total
+    scatter = np.bincount(group, each * np.square(targets - means[group]).sum(axis=1))
+    return X[first], means, total, scatter
 
 
 def _ridge(weight: np.ndarray | None, n_rows: int, lam: float) -> np.ndarray:

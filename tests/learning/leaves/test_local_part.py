@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
-from krein.learning.leaves import LocalPart, LocalPlan, fit_local, plan_local
+from krein.learning.leaves import LocalPart, LocalTask, fit_local, matrix_blocks, plan_local
 from krein.learning.leaves import fit as leaf_fit
+from krein.learning.left_out import LeftOutModel
+from krein.learning.stream import Features
+from krein.learning.targets import NumberTargets
 
 
 @pytest.fixture(autouse=True)
@@ -21,17 +26,33 @@ def table(n: int, seed: int = 0, dtype: type = np.float64) -> tuple[np.ndarray, 
     return X, np.sign(np.sin(2 * X[:, :1]) + 1e3 * X[:, 2:3]).astype(np.float64)
 
 
-def fitted(X: np.ndarray, y: np.ndarray, weight: np.ndarray | None = None) -> tuple[LocalPlan, LocalPart]:
-    plan = plan_local(X[::2], y[::2], None if weight is None else weight[::2], X.shape[0])
-    return plan, fit_local(plan, None, X, lambda rows: y[rows], weight)
+class _Nothing(Features):
+    @property
+    def signature(self) -> np.ndarray:
+        return np.ones(1)
+
+    def __call__(self, X: Any) -> np.ndarray:
+        return np.zeros((X.shape[0], 1))
+
+
+def task_of(X: np.ndarray, y: np.ndarray) -> LocalTask:
+    """Leaves on top of a global model that is zero."""
+    targets = NumberTargets()
+    targets.announce(y)
+    trend = LeftOutModel(_Nothing(), np.zeros((1, 1)), np.zeros(1), np.eye(1), np.zeros(1), 0.0)
+    return LocalTask(plan_local(X[::2], y[::2], None, X.shape[0]), trend, targets)
+
+
+def fitted(X: np.ndarray, y: np.ndarray) -> LocalPart:
+    return fit_local(task_of(X, y), matrix_blocks(X, y, None))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_raw_columns_of_any_scale(dtype: type) -> None:
     X, y = table(3000, dtype=dtype)
-    plan, part = fitted(X, y)
+    part = fitted(X, y)
     assert part.leaves.n_leaves >= 16
-    assert plan.metric.form != "none"
+    assert part.metric.form != "none"
     assert part.metric.importances[[0, 2]].sum() > 0.7
     T, truth = table(1000, seed=1, dtype=dtype)
     values = part(T)
@@ -41,11 +62,11 @@ def test_raw_columns_of_any_scale(dtype: type) -> None:
 
 def test_few_rows_are_one_leaf() -> None:
     X, y = table(200)
-    assert fitted(X, y)[1].leaves.n_leaves == 1
+    assert fitted(X, y).leaves.n_leaves == 1
 
 
 def test_copies_of_one_row() -> None:
-    part = fitted(np.ones((3000, 5)), np.ones((3000, 1)))[1]
+    part = fitted(np.ones((3000, 5)), np.ones((3000, 1)))
     np.testing.assert_allclose(part(np.zeros((2, 5))), 1.0)
 
 
@@ -58,7 +79,8 @@ def test_a_row_that_is_not_finite_is_named() -> None:
 
 def test_progress_is_reported() -> None:
     X, y = table(3000)
-    plan = plan_local(X, y, None, 3000)
+    task = task_of(X, y)
     seen: list[tuple[int, int]] = []
-    fit_local(plan, None, X, lambda rows: y[rows], None, report=lambda done, of: seen.append((done, of)))
-    assert seen == [(i + 1, plan.tree.n_leaves) for i in range(plan.tree.n_leaves)]
+    fit_local(task, matrix_blocks(X, y, None), report=lambda done, of: seen.append((done, of)))
+    parts = task.plan.tree.n_leaves
+    assert seen == [(i + 1, parts) for i in range(parts)]

@@ -37,10 +37,12 @@ class KreinRidge(RegressorMixin, RidgeBase):
     features : transformer with a ``signature_``, default=None
         None: columns are standardized, and a kernel and its length scale are chosen from the data, as by `TunedFeatures`.
         Or `SignedFourierFeatures`, `KreinNystroem` or any other map of this library. Fitted on at most 50,000 distinct rows.
-    solver : {"auto", "exact", "features"}, default="auto"
+    solver : {"auto", "exact", "local", "features"}, default="auto"
         ``"exact"``: the kernel problem itself, on all rows; it needs the kernel to be chosen from the data and takes
-        :math:`O(n^3)` time and :math:`O(n^2)` memory. ``"features"``: in one pass over the features of rows. ``"auto"`` is exact
-        up to 5,000 distinct rows where it can be.
+        :math:`O(n^3)` time and :math:`O(n^2)` memory. ``"local"``: a global model on features, and a balanced tree whose leaves
+        learn exactly what it misses, in a metric learned from the data; it needs dense rows, and holds them. ``"features"``:
+        in one pass over the features of rows. ``"auto"``, where the kernel is chosen from the data, is exact up to 5,000
+        distinct rows and local above. Rows that come by ``partial_fit`` are learned by features.
     regularizer : {"hilbert", "two", "krein"}, default="hilbert"
         ``"hilbert"``: the norm of the majorant :math:`k_+ + k_-`. ``"two"``: one strength for positive and one for
         negative columns. ``"krein"``: the stationary point of the indefinite problem, the same function as
@@ -61,13 +63,18 @@ class KreinRidge(RegressorMixin, RidgeBase):
 
     Attributes
     ----------
-    solver_ : {"exact", "features"}
+    solver_ : {"exact", "local", "features"}
         The way that was taken.
     choice_ : Choice or None
         What was chosen from the data: ``choice_.kernel``, ``choice_.placement``, and the table ``choice_.trials`` of what was
         tried. None if `features` were given.
     model_ : KernelModel or None
-        The exact model: ``model_.rows``, ``model_.dual``. None for ``"features"``.
+        The exact model: ``model_.rows``, ``model_.dual``. None for the other ways.
+    local_ : LocalPart or None
+        For ``"local"`` what leaves add to the global model: ``local_.leaves``, ``local_.metric``, and ``local_.part``, the
+        part of the global model that they build on, 0, a half or 1 by leave-one-out.
+    feature_importances_ : ndarray of shape (n_features,)
+        For ``"local"``: how much a first model changes along each standardized column, summing to 1.
     coef_ : ndarray of shape (n_components,) or (n_targets, n_components), or None for ``"exact"``
     intercept_ : float or ndarray of shape (n_targets,)
     features_ : the fitted feature map, or None for ``"exact"``
@@ -95,6 +102,11 @@ class KreinRidge(RegressorMixin, RidgeBase):
 
     Whole-number weights are copies of rows, and leave-one-out leaves out one copy; other weights count by their
     ratios, and the whole row is left out.
+
+    ``"local"``: up to 16,384 rows are one leaf, more are split at medians into leaves of about 4,096 that overlap a little at
+    their borders. Kernel (Laplacian or Matérn 3/2), length scale and λ are chosen for all leaves by leave-one-out on two of
+    them, whatever `lam` says of the global model; each leaf is solved in single precision where that does, so predictions
+    have about five digits. Time grows like the number of rows; memory is the rows in float32, once or twice, and a GiB.
 
     References
     ----------
@@ -208,7 +220,7 @@ class KreinRidgeClassifier(RowClassifierMixin, RidgeBase):
     Parameters
     ----------
     features : transformer with a ``signature_``, default=None
-    solver : {"auto", "exact", "features"}, default="auto"
+    solver : {"auto", "exact", "local", "features"}, default="auto"
     regularizer : {"hilbert", "two", "krein"}, default="hilbert"
     lam : "auto", float or sequence, default="auto"
     selection : {"loo", "validation", "gcv"}, default="loo"
@@ -224,7 +236,7 @@ class KreinRidgeClassifier(RowClassifierMixin, RidgeBase):
     classes_ : ndarray of shape (n_classes,)
     coef_ : ndarray of shape (n_classes, n_components), (1, n_components) for two classes, or None for ``"exact"``
     intercept_ : ndarray of shape (n_classes,) or (1,)
-    solver_, choice_, model_, features_, lam_, lams_, scores_, n_rows_
+    solver_, choice_, model_, local_, feature_importances_, features_, lam_, lams_, scores_, n_rows_
         As in `KreinRidge`.
 
     Examples

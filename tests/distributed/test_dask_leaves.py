@@ -1,0 +1,110 @@
+"""A tree of leaves on Dask collections: the same predictions as on one machine, also when a worker is killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+
+from krein import KreinRidge, KreinRidgeClassifier
+from krein.distributed import dask_leaves
+from krein.learning.leaves import fit as leaf_fit
+from standin_map import CosineMap
+
+dask = pytest.importorskip("dask")
+da = pytest.importorskip("dask.array")
+distributed = pytest.importorskip("distributed")
+
+
+@pytest.fixture(autouse=True)
+def small_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(leaf_fit, "LEAF_ROWS", 64)
+    monkeypatch.setattr(leaf_fit, "ONE_LEAF_ROWS", 128)
+
+
+def table(n: int = 3000) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, size=(n, 3))
+    y = np.cos(6 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.1 * rng.normal(size=n)
+    return X, y, rng.integers(0, 3, n).astype(float)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_numbers(weighted: bool) -> None:
+    X, y, weight = table()
+    here = KreinRidge(CosineMap(), solver="local").fit(X, y, weight if weighted else None)
+    there = KreinRidge(CosineMap(), solver="local").fit(
+        da.from_array(X, chunks=(700, 2)),
+        da.from_array(y, chunks=900),
+        da.from_array(weight, chunks=333) if weighted else None,
+    )
+    assert there.local_.leaves.n_leaves == here.local_.leaves.n_leaves >= 16
+    assert there.local_.part == here.local_.part
+    # sums in another order differ in their last digits, which single precision may round apart
+    np.testing.assert_allclose(there.predict(X), here.predict(X), atol=1e-5)
+    lazy = there.predict(da.from_array(X, chunks=(700, 2)))
+    np.testing.assert_allclose(lazy.compute(), here.predict(X), atol=1e-5)
+
+
+def test_labels() -> None:
+    X, y, _ = table()
+    labels = np.array(["low", "middle", "high"])[np.digitize(y, [-0.3, 0.5])]
+    here = KreinRidgeClassifier(CosineMap(), solver="local").fit(X, labels)
+    there = KreinRidgeClassifier(CosineMap(), solver="local").fit(
+        da.from_array(X, chunks=(500, 3)), da.from_array(labels, chunks=500)
+    )
+    assert (there.predict(X) == here.predict(X)).mean() >= 0.9999
+
+
+def test_a_row_that_is_not_finite_leaves_nothing_behind() -> None:
+    X, y, _ = table(500)
+    X[-1, 0] = np.nan
+    model = KreinRidge(CosineMap(), solver="local")
+    with pytest.raises(ValueError, match="NaN or infinity"):
+        model.fit(da.from_array(X, chunks=(100, 3)), da.from_array(y, chunks=100))
+    assert not hasattr(model, "solver_")
+
+
+def _slow_part(*args: Any, **kwargs: Any) -> Any:
+    time.sleep(0.4)
+    return leaf_fit.fit_part(*args, **kwargs)
+
+
+def test_a_killed_worker_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y, _ = table(2000)
+    expected = KreinRidge(CosineMap(), solver="local").fit(X, y).predict(X)
+    monkeypatch.setattr(dask_leaves, "fit_part", _slow_part)
+    killed = threading.Event()
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 10}),
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+
+        def kill_one() -> None:
+            """As soon as parts are being solved."""
+            end = time.monotonic() + 60
+            while time.monotonic() < end:
+                running = client.run_on_scheduler(
+                    lambda dask_scheduler: sum("_slow_part" in str(key) for key in dask_scheduler.tasks)
+                )
+                if running:
+                    os.kill(client.run(os.getpid)[next(iter(client.run(os.getpid)))], signal.SIGKILL)
+                    killed.set()
+                    return
+                time.sleep(0.02)
+
+        client.run(os.getpid)
+        helper = threading.Thread(target=kill_one)
+        helper.start()
+        model = KreinRidge(CosineMap(), solver="local").fit(
+            da.from_array(X, chunks=(250, 3)), da.from_array(y, chunks=250)
+        )
+        helper.join()
+    assert killed.is_set()
+    np.testing.assert_allclose(model.predict(X), expected, atol=1e-5)

@@ -15,7 +15,7 @@ from scipy.integrate import trapezoid
 import krein
 from krein.kernels import NTK, DeltaGaussian, Gaussian, Laplacian, Sigmoid, SphericalPolynomial
 from krein.measures import SignedMeasure
-from krein.plotting import COLORS, STYLES, plot_measure, plot_measures, plot_trials, save_figure
+from krein.plotting import COLORS, STYLES, plot_importances, plot_measure, plot_measures, plot_trials, save_figure
 
 R = 2**0.5
 
@@ -162,3 +162,16 @@ def test_trials_are_drawn_with_the_chosen_one_ringed():
     assert {trial.family for trial in trials} <= drawn
     with pytest.raises(ValueError, match="nothing was tried"):
         plot_trials(krein.TunedFeatures(n_components=20).fit(X).scores_)
+
+
+def test_importances_are_sorted_named_and_cut_to_twenty() -> None:
+    values = np.arange(30.0) / 435.0
+    axes = plot_importances(values, [f"c{i}" for i in range(30)]).axes[0]
+    assert [label.get_text() for label in axes.get_yticklabels()][-1] == "c29"
+    assert len(axes.patches) == 20
+    assert "20 of 30" in axes.get_xlabel()
+    for bad, message in (([np.nan], "finite"), ([], "finite")):
+        with pytest.raises(ValueError, match=message):
+            plot_importances(bad)
+    with pytest.raises(ValueError, match="as many"):
+        plot_importances([1.0], ["a", "b"])

@@ -3,6 +3,7 @@
 Every function returns a :class:`matplotlib.figure.Figure` made without ``pyplot``: no global state, no window, safe in threads.
 """
 
+from krein.plotting.importances import plot_importances
 from krein.plotting.look import COLORS, STYLES, Look, dress, look_of, new_figure, save_figure
 from krein.plotting.matrix import plot_spectrum
 from krein.plotting.measure import plot_measure, plot_measures
@@ -13,6 +14,7 @@ __all__ = [
     "plot_measures",
     "plot_spectrum",
     "plot_trials",
+    "plot_importances",
     "save_figure",
     "new_figure",
     "dress",

@@ -126,3 +126,28 @@ def test_a_loaded_map_whose_parts_do_not_fit_is_refused():
         setattr(model, name, part)
         with pytest.raises(ValueError, match=r"columns|signature_"):
             model._check_loaded()
+
+
+def test_a_learned_metric_weighs_columns() -> None:
+    rng = np.random.default_rng(0)
+    X, T = rng.normal(size=(600, 10)), rng.normal(size=(300, 10))
+    plain, learned = (
+        KreinRidge(TunedFeatures(metric=metric, n_components=200, random_state=0), solver="features").fit(
+            X, np.sin(3.0 * X[:, 2])
+        )
+        for metric in ("none", "learned")
+    )
+    assert learned.features_.feature_importances_.argmax() == 2
+    assert learned.score(T, np.sin(3.0 * T[:, 2])) > plain.score(T, np.sin(3.0 * T[:, 2])) + 0.05
+    with pytest.raises(AttributeError, match="metric='learned'"):
+        plain.features_.feature_importances_  # noqa: B018
+
+
+def test_what_a_learned_metric_needs() -> None:
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    with pytest.raises(ValueError, match="minmax"):
+        TunedFeatures(metric="learned", scaling="minmax").fit(X, X[:, 0])
+    with pytest.raises(ValueError, match="dense"):
+        TunedFeatures(metric="learned").fit(sp.csr_array(X), X[:, 0])
+    with pytest.raises(ValueError, match="metric must be"):
+        TunedFeatures(metric="euclidean").fit(X, X[:, 0])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Self, final
 
 import numpy as np
@@ -22,6 +23,7 @@ from krein.estimators.numbers import checked_rows
 from krein.export import Expression, translate
 from krein.kernels import Kernel
 from krein.learning.first_pass import Examples, FirstPass, comparable, look_at_matrix
+from krein.learning.metric.rechoose import in_learned_metric
 from krein.learning.path import Regularizer
 from krein.learning.targets import LabelTargets, NumberTargets, Targets
 from krein.learning.tuning.choice import FEATURE_CHOICE_ROWS, Choice, choose, fixed_choice, unsupervised_choice
@@ -53,6 +55,10 @@ class TunedFeatures(DataChosenMap, SignedTransformer):
         Columns to mean zero and variance one; or to [0, 1] by the least and greatest value of the rows fitted on, other rows
         cut to it; or as they are. A constant column becomes 0. Columns of sparse rows are left as they are. Inside a learner
         the rows fitted on are all rows it learns from, by their weights, although the map is fitted on a sample of them.
+    metric : {"none", "learned"}, default="none"
+        ``"learned"``: columns, or directions, are weighted by the average outer product of the gradients of a first model,
+        where that proves better on rows that had no part in it; then the kernel is chosen again. It needs dense rows and
+        targets, and ``scaling`` other than ``"minmax"``.
     features : feature map, default=None
         What makes features of the kernel: its parameters ``kernel`` and ``n_components`` are set by the choice. None takes
         `KreinNystroem` with all rows as landmarks, which is exact, where there are as many columns as rows, and else
@@ -73,6 +79,8 @@ class TunedFeatures(DataChosenMap, SignedTransformer):
     signature_ : ndarray of shape (n_components,)
     error_estimate_ : float
         Relative error of the kernel matrix of some training rows.
+    feature_importances_ : ndarray of shape (n_features,)
+        With a learned metric: how much a first model changes along each scaled column, summing to 1.
 
     Notes
     -----
@@ -102,12 +110,14 @@ class TunedFeatures(DataChosenMap, SignedTransformer):
         n_components: int | str = "auto",
         *,
         scaling: str = "standard",
+        metric: str = "none",
         features: Any = None,
         random_state: Any = None,
     ) -> None:
         self.kernels = kernels
         self.n_components = n_components
         self.scaling = scaling
+        self.metric = metric
         self.features = features
         self.random_state = random_state
 
@@ -170,16 +180,18 @@ class TunedFeatures(DataChosenMap, SignedTransformer):
             return fixed_choice(self._given_kernel(), seen.sample, columns=seen.columns, scaling=self.scaling)
         if seen.merged is None:
             return unsupervised_choice(self._tried(), seen.sample, columns=seen.columns, scaling=self.scaling)
-        return choose(
-            seen.merged,
-            columns=seen.columns,
-            scaling=self.scaling,
+        choose_from = partial(
+            choose,
             kernels=self._tried(),
             lams=lams,
             regularizer=regularizer,
             intercept=intercept,
             most_rows=most_rows,
         )
+        found = choose_from(seen.merged, columns=seen.columns, scaling=self.scaling)
+        if self.metric == "none":
+            return found
+        return in_learned_metric(found, seen.merged, partial(choose_from, scaling="none"))
 
     def fit_choice(self, seen: FirstPass, choice: Choice) -> Self:
         """Fit the features of a kernel that was chosen.
@@ -217,6 +229,13 @@ class TunedFeatures(DataChosenMap, SignedTransformer):
         return self.choice_.kernel
 
     @property
+    def feature_importances_(self) -> np.ndarray:
+        """Of each scaled column, the mean squared derivative of a first model, summing to 1."""
+        if self.choice_.metric is None:
+            raise AttributeError("feature_importances_ come with metric='learned' and targets")
+        return np.asarray(self.choice_.metric.importances)
+
+    @property
     def placement_(self) -> Placement:
         """Rows to the rows the kernel sees."""
         return self.choice_.placement
@@ -224,6 +243,9 @@ class TunedFeatures(DataChosenMap, SignedTransformer):
     def _check_parameters(self) -> None:
         check_features(self.features)
         one_of(self.scaling, "scaling", SCALINGS)
+        one_of(self.metric, "metric", ("none", "learned"))
+        if self.metric == "learned" and self.scaling == "minmax":
+            raise ValueError("metric='learned' turns columns, and scaling='minmax' cuts them; use scaling='standard'")
         if isinstance(self.n_components, str):
             one_of(self.n_components, "n_components", ("auto",), otherwise=" or a positive integer")
         else:

@@ -21,6 +21,7 @@ from krein.learning.metric import LearnedMetric, learn_metric
 from krein.learning.stream import RowModel, finite_rows
 from krein.learning.targets import Targets
 from krein.learning.tuning import Placement, merge_rows, scaled_columns
+from krein.learning.tuning.watching import tell_watcher
 
 __all__ = ["LocalModel", "LocalPart", "LocalPlan", "LocalTask", "fit_local", "matrix_blocks", "plan_local"]
 
@@ -235,13 +236,13 @@ def fit_local(
     blocks : iterable of tuples
         Number of the first row, rows, targets and weights, as `matrix_blocks` gives them.
     report : callable, default=None
-        Called with the number of parts of the tree done, and of all.
+        Called with the number of parts of the tree done, and of all. None: whoever watches the choice is told.
 
     Returns
     -------
     LocalPart
     """
-    plan = task.plan
+    plan, report = task.plan, report or (lambda done, total: tell_watcher(done, total, "leaves"))
     dealt = DealtRows(plan.tree)
     for block in blocks:
         dealt.add(task(*block))

@@ -1,7 +1,8 @@
 """A learned metric: the average outer product of a first model's gradients."""
 
 from krein.learning.metric.gradients import GradientProducts, kernel_gradients, wave_gradients
-from krein.learning.metric.learn import METRIC_ROWS, LearnedMetric, MetricTrial, learn_metric
+from krein.learning.metric.learn import METRIC_ROWS, learn_metric
+from krein.learning.metric.learned import LearnedMetric, MetricTrial
 
 __all__ = [
     "METRIC_ROWS",

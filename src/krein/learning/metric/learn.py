@@ -18,21 +18,19 @@ References
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, final
+from typing import final
 
 import numpy as np
 from scipy import linalg
 
-from krein._core.arrays import frozen_array
 from krein._core.threads import blas_threads, quiet_blas
 from krein.kernels import Kernel, Laplacian
 from krein.learning.metric.gradients import GradientProducts, kernel_gradients
+from krein.learning.metric.learned import Form, LearnedMetric, MetricTrial
 from krein.learning.tuning.merged_rows import MergedRows
 from krein.learning.tuning.portfolio import median_distance
 
-__all__ = ["METRIC_ROWS", "LearnedMetric", "MetricTrial", "learn_metric"]
-
-Form = Literal["none", "diagonal", "full"]
+__all__ = ["METRIC_ROWS", "learn_metric"]
 
 METRIC_ROWS = 6000  # half of them learned from, half judged on
 _ROUNDS = 3
@@ -40,53 +38,6 @@ _LAMBDAS = (1e-2, 1e-3, 1e-4, 1e-5)  # of the first model, the strongest that is
 _EQUAL = 1e-3  # relative: errors that differ by less are equal
 _FEWEST = 100  # rows below which nothing can be told
 _WIDEST = 512  # columns up to which the full form is tried: its gradients cost their square for each row
-
-
-@final
-@dataclass(frozen=True)
-class MetricTrial:
-    """One metric, and its error on rows that had no part in it.
-
-    Parameters
-    ----------
-    form : {"none", "diagonal", "full"}
-    rounds : int
-    error : float
-        Squared error in units of that of a constant.
-    """
-
-    form: Form
-    rounds: int
-    error: float
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class LearnedMetric:
-    """Directions that placed rows are multiplied by, and how much each column matters.
-
-    Parameters
-    ----------
-    form : {"none", "diagonal", "full"}
-    directions : ndarray of shape (n_features,) or (n_features, n_features), or None
-        For `krein.learning.tuning.Placement.followed_by`; None leaves rows as they are.
-    importances : ndarray of shape (n_features,)
-        Mean squared derivative of the first model along each placed column, summing to 1; all equal where it is constant.
-    trials : tuple of MetricTrial
-    """
-
-    form: Form
-    directions: np.ndarray | None
-    importances: np.ndarray
-    trials: tuple[MetricTrial, ...]
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "importances", frozen_array(self.importances, "importances", (None,)))
-        if (self.directions is None) != (self.form == "none"):
-            raise ValueError(f"a metric of the form {self.form!r} cannot have directions {self.directions!r}")
-        if self.directions is not None:
-            shape = (None,) if self.form == "diagonal" else (None, None)
-            object.__setattr__(self, "directions", frozen_array(self.directions, "directions", shape))
 
 
 @quiet_blas()

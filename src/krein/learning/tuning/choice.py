@@ -11,6 +11,7 @@ import numpy as np
 from krein._core.threads import quiet_blas
 from krein.kernels import DeltaGaussian, Kernel
 from krein.learning.columns import ColumnSummary
+from krein.learning.metric.learned import LearnedMetric
 from krein.learning.path import Regularizer
 from krein.learning.tuning.merged_rows import MergedRows
 from krein.learning.tuning.placement import Placement, scaled_columns
@@ -40,6 +41,8 @@ class Choice:
         What was tried.
     indefinite : bool, default=False
         Whether the kernel matrix has negative eigenvalues.
+    metric : LearnedMetric or None, default=None
+        Which the placement has in it, where one was learned.
     """
 
     placement: Placement
@@ -49,6 +52,7 @@ class Choice:
     errors: np.ndarray | None = None
     trials: Trials = NOTHING_TRIED
     indefinite: bool = False
+    metric: LearnedMetric | None = None
 
 
 @quiet_blas()

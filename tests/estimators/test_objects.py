@@ -17,6 +17,7 @@ import krein
 from krein import (
     ExactKreinRidge,
     ExactKreinSVC,
+    KreinLogistic,
     KreinNystroem,
     KreinPCA,
     KreinRidge,
@@ -107,6 +108,7 @@ LEARNERS = {
     "ridge": lambda kernel: KreinRidge(KreinNystroem(kernel, 8, random_state=0)),
     "ridge classifier": lambda kernel: KreinRidgeClassifier(KreinNystroem(kernel, 8, random_state=0)),
     "svc": lambda kernel: KreinSVC(KreinNystroem(kernel, 8, random_state=0), C=1.0),
+    "logistic": lambda kernel: KreinLogistic(KreinNystroem(kernel, 8, random_state=0), lam=0.01),
     "exact ridge": lambda kernel: ExactKreinRidge(kernel, lam=0.1),
     "exact svc": lambda kernel: ExactKreinSVC(kernel),
 }
@@ -174,6 +176,14 @@ def test_a_fit_and_its_features_take_no_more_than_one_column_beyond_the_landmark
     seen.clear()
     model.predict(X[:7])
     assert len(seen) == 7 * n_components
+
+
+@pytest.mark.parametrize("learner", ["ridge classifier", "svc", "logistic"])
+def test_no_learner_evaluates_again_what_its_map_was_fitted_with(learner):
+    X, kernel = CASES["strings"]
+    counted, seen = counted_calls(kernel)
+    model = LEARNERS[learner](counted).set_params(features__call="pairs").fit(X, Y)
+    assert len(seen) == model.features_.n_evaluations_ <= 9 * N
 
 
 def test_an_exact_model_evaluates_each_unordered_pair_once_but_for_the_test_of_symmetry():

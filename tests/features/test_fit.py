@@ -64,7 +64,7 @@ class TestRecipe:
     def test_rows_looked_at(self):
         assert FeatureRecipe(NTK()).n_rows == FIT_ROWS + CHECK_ROWS + LAST_ROWS
         held_out = PROJECTION_CHECK_ROWS + LAST_ROWS
-        for width, rows in ((8, 2048), (100, 4000), (5000, LANDMARK_ROWS)):
+        for width, rows in ((8, 1024), (100, 4000), (5000, LANDMARK_ROWS)):
             assert FeatureRecipe(NTK(), width, weights="projected").n_rows == rows + held_out
         assert FeatureRecipe(NTK(), "auto").n_rows == LANDMARK_ROWS + SEARCH_CHECK_ROWS + LAST_ROWS
 

@@ -25,7 +25,7 @@ PROJECTION_CHECK_ROWS = (
     1024  # that choose among projections, which may be large on rows that are rare: one in some hundred is seen
 )
 SEARCH_CHECK_ROWS = 2048  # that choose a width
-LEAST_PROJECTION_ROWS = 2048
+LEAST_PROJECTION_ROWS = 1024
 LANDMARK_ROWS = 16_384  # at most that landmarks stand for, those that fit a projection among them
 _LANDMARK_ROWS_PER_COLUMN = 40  # kept: twenty for each of the sections drawn
 ROWS_PER_COLUMN = 8  # kept: four for each of the sections drawn

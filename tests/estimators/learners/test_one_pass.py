@@ -165,7 +165,7 @@ def _fail(*args, **kwargs):
     [
         (KreinRidgeClassifier(KreinNystroem(n_components=8)), "krein.estimators.learners.ridge_base.solve_ridge"),
         (KreinSVC(KreinNystroem(n_components=8)), "krein.estimators.learners.newton_base.fit_in_memory"),
-        (KreinPCA(KreinNystroem(n_components=8)), "krein.estimators.learners.pca.leading_components"),
+        (KreinPCA(KreinNystroem(n_components=8)), "krein.estimators.learners.pca.principal_axes"),
     ],
     ids=lambda part: type(part).__name__,
 )

@@ -57,6 +57,13 @@ def test_more_rows_are_asked_of_fewer_candidates(monkeypatch):
     assert {trial.n_rows for trial in choose(merge_rows(X, Y), most_rows=70).trials} == {30, 70}
 
 
+def test_the_short_list_has_two_of_a_family_at_most(monkeypatch):
+    monkeypatch.setattr(rounds, "_FIRST_ROWS", 30)
+    found = choose(merge_rows(*wave(5.0, n=60)), kernels=[Gaussian(), Laplacian(), Cauchy()])
+    families = Counter(trial.family for trial in found.trials if trial.n_rows == 60)
+    assert families == {"Gaussian": 2, "Laplacian": 2, "Cauchy": 2}
+
+
 def test_the_last_word_has_the_largest_sample(monkeypatch):
     monkeypatch.setattr(rounds, "_FIRST_ROWS", 30)
     monkeypatch.setattr(rounds, "_SECOND_ROWS", 60)

@@ -16,7 +16,7 @@ from krein.learning.path import Regularizer
 from krein.learning.tuning.merged_rows import MergedRows
 from krein.learning.tuning.placement import Placement, scaled_columns
 from krein.learning.tuning.portfolio import PORTFOLIO, candidates
-from krein.learning.tuning.rounds import Contestant, Grams, finalists, ranked, stages
+from krein.learning.tuning.rounds import Contestant, Grams, finalists, ranked, short_list, stages
 from krein.learning.tuning.trials import NOTHING_TRIED, Trial, Trials
 from krein.learning.tuning.watching import tell_watcher
 
@@ -108,8 +108,8 @@ def choose(
             tell_watcher(len(trials) + len(judged), total, one.candidate.family)
         left = ranked(judged)
         trials[:0] = [one.trial() for one in left]
-        if not stage.screens and stage is not rounds[-1]:
-            left = finalists(left)
+        if stage is not rounds[-1]:
+            left = short_list(left) if stage.screens else finalists(left)
     best = left[0]
     found = best.known
     trials[0] = replace(trials[0], chosen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,11 +16,12 @@ from krein.learning.tuning.placement import Placement
 from krein.learning.tuning.portfolio import Candidate
 from krein.learning.tuning.trials import Trial
 
-__all__ = ["Contestant", "Grams", "Stage", "finalists", "ranked", "stages"]
+__all__ = ["Contestant", "Grams", "Stage", "finalists", "ranked", "short_list", "stages"]
 
 _FIRST_ROWS = 300  # all candidates: thirty eigenproblems of this size take a fifth of a second
 _SECOND_ROWS = 1000  # a short list: one Cholesky factor of this size takes a hundredth of a second
 _SHORT_LIST, _FINAL_LIST = 6, 3  # candidates of the second and of the last round
+_OF_A_FAMILY = 2  # of the short list: more rows may prefer another family, or another scale of this one
 _IN_REACH = 1.05  # of the best error: finalists, each of another family, that more rows may bring to the top
 _STEPS, _LAST_STEPS = 6, 1  # factorizations for each of them, the last being the dearest
 _LITTLE_MORE = 1.3  # a last round on hardly more rows would tell nothing new
@@ -187,6 +189,28 @@ class Contestant:
         """
         found, one = self.known, self.candidate
         return Trial(one.kernel, one.family, one.factor, found.n_rows, found.lam, found.error, found.criterion)
+
+
+def short_list(ranked: list[Contestant]) -> list[Contestant]:
+    """Who goes on from the first round, at most two of a family.
+
+    Parameters
+    ----------
+    ranked : list of Contestant
+        Best first.
+
+    Returns
+    -------
+    list of Contestant
+        In that order; the second round takes the first few.
+    """
+    counts: Counter[str] = Counter()
+    found = []
+    for one in ranked:
+        counts[one.candidate.family] += 1
+        if counts[one.candidate.family] <= _OF_A_FAMILY:
+            found.append(one)
+    return found
 
 
 def finalists(ranked: list[Contestant]) -> list[Contestant]:

@@ -19,7 +19,7 @@ def watched_trials(on_trial: OnTrial) -> Iterator[None]:
     Parameters
     ----------
     on_trial : callable
-        Given how many are tried, of how many, and the family of the last one. What it raises ends the choice.
+        Given how many are tried, of how many at most, and the family of the last one. What it raises ends the choice.
 
     Yields
     ------

@@ -59,21 +59,25 @@ def main(arguments: list[str] | None = None) -> None:
             except OSError as error:
                 print(f"{one} is left out: {error}", file=sys.stderr)
                 continue
+            measured[name] = join_sets(done, before.get(name), section.sets)
+            results["sections"][name] = section_record(section.task, measured[name], shown=section.shown)
+            _write(path, results)  # what is finished is kept
             if section.shown:
                 print(f"  {one} ({time.perf_counter() - start:.0f} s)", file=sys.stderr, flush=True)
         if done:
-            done = join_sets(done, before.get(name), section.sets)
-            measured[name] = done
-            results["sections"][name] = section_record(section.task, done, shown=section.shown)
             show_section(name, results["sections"][name])
     if {"small", "held back"} <= measured.keys():
         both = [*measured["small"], *measured["held back"]]
         results["sections"]["small and held back"] = section_record("classification", both, shown=False)
         show_section("small and held back", results["sections"]["small and held back"])
-    options.out.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n")
+        _write(path, results)
     if options.tables is not None:
         write_tables(results, options.tables)
+
+
+def _write(path: Path, results: dict[str, Any]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n")
 
 
 def _sets(known: tuple[str, ...], asked: tuple[str, ...], *, quick: bool) -> tuple[str, ...]:

@@ -169,6 +169,19 @@ def test_the_comparison_runs(tmp_path, monkeypatch, capsys):
     )
     assert not (tables / "learning-held-back-sets.csv").exists()
     assert len((tables / "learning-small-and-held-back-summary.csv").read_text().splitlines()) == 3
+    assert "Means, 2 sets." in (tables / "learning-held-back.inc").read_text()
+
+
+def test_the_tables_of_the_guide_are_those_of_the_results(tmp_path, monkeypatch):
+    """None of them is typed."""
+    monkeypatch.syspath_prepend(FOLDER)
+    from contest.learning_tables import write_tables
+
+    made = json.loads((FOLDER / "learning.json").read_text())
+    write_tables(made, tmp_path)
+    guide = FOLDER.parent / "docs" / "guide" / "tables"
+    written = {path.name: path.read_text() for path in tmp_path.iterdir()}
+    assert written == {path.name: path.read_text() for path in guide.glob("learning-*")}
 
 
 def test_runs_are_joined(results):
@@ -226,6 +239,7 @@ class TestScale:
                 "line": line,
                 "settings": settings,
                 "n_train": rows,
+                "n_test": 100,
                 "accuracy": accuracy,
                 "fit_seconds": seconds,
                 "fit_processor_seconds": seconds,
@@ -249,3 +263,6 @@ class TestScale:
         tables.write_pages({"sets": {"letter": runs}, "growth": growth}, tmp_path)
         assert (tmp_path / "scale-letter.svg").read_text().count("<svg") == 1
         assert len((tmp_path / "scale-growth.csv").read_text().splitlines()) == 4
+        page = (tmp_path / "scale.inc").read_text()
+        assert "scale-letter.svg" in page
+        assert "rows: 1.00" in page

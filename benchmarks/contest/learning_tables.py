@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from contest.learning import as_records, read_sets
-from contest.results import SetScores, chosen_kernels, csv_text, per_set_table, show_table, summary_table
+from contest.results import SetScores, chosen_kernels, csv_directive, csv_text, per_set_table, show_table, summary_table
 
 __all__ = ["section_record", "section_tables", "show_section", "write_tables"]
 
@@ -27,6 +27,15 @@ _LABELS = {
     "xrfm": "xRFM",
 }
 _OURS = "krein-ridge"
+_TITLES = {"summary": "Means", "sets": "Set by set; the best has a star", "kernels": "Kernels taken"}
+# Parts of the page, and the sections and tables that each shows
+_PARTS = {
+    "small": (("small", "summary"), ("small", "sets")),
+    "held-back": (("held back", "summary"), ("small and held back", "summary")),
+    "kernels": (("small", "kernels"),),
+    "larger": (("larger", "sets"), ("larger", "summary"), ("stored", "sets")),
+    "regression": (("regression", "sets"), ("regression", "summary")),
+}
 
 
 def section_record(task: str, sets: Sequence[SetScores], *, shown: bool) -> dict[str, Any]:
@@ -62,11 +71,31 @@ def show_section(name: str, section: dict[str, Any]) -> None:
 
 
 def write_tables(results: dict[str, Any], folder: Path) -> None:
-    """A file of comma-separated values for each table of the guide."""
+    """A file of comma-separated values for each table of the guide, and the parts of its page that show them."""
     folder.mkdir(parents=True, exist_ok=True)
+    for old in folder.glob("learning-*"):
+        old.unlink()
     for name, section in results["sections"].items():
         for kind, cells in section_tables(section).items():
-            (folder / f"learning-{name.replace(' ', '-')}-{kind}.csv").write_text(csv_text(cells))
+            (folder / f"{_file_stem(name)}-{kind}.csv").write_text(csv_text(cells))
+    for part, shown in _PARTS.items():
+        (folder / f"learning-{part}.inc").write_text(_part(results["sections"], shown))
+
+
+def _part(sections: dict[str, Any], shown: Sequence[tuple[str, str]]) -> str:
+    """Tables of the page, each with the number of its sets; or that there are none yet."""
+    parts = []
+    for name, kind in shown:
+        cells = section_tables(sections[name]).get(kind) if name in sections else None
+        if cells is not None:
+            section = sections[name]
+            count = section["n_sets"] if "n_sets" in section else len(section["sets"])
+            parts.append(f"{_TITLES[kind]}, {count} sets.\n\n" + csv_directive(f"{_file_stem(name)}-{kind}.csv"))
+    return "\n".join(parts) or "Not measured in the last run.\n"
+
+
+def _file_stem(name: str) -> str:
+    return f"learning-{name.replace(' ', '-')}"
 
 
 def _kernels_table(sets: Sequence[SetScores], methods: list[str]) -> list[tuple[str, ...]]:

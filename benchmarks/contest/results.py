@@ -11,7 +11,16 @@ from dataclasses import dataclass, replace
 
 from krein.experiments.side_by_side import FoldScore
 
-__all__ = ["SetScores", "csv_text", "chosen_kernels", "per_set_table", "show_table", "summary_table", "tally"]
+__all__ = [
+    "SetScores",
+    "csv_directive",
+    "csv_text",
+    "chosen_kernels",
+    "per_set_table",
+    "show_table",
+    "summary_table",
+    "tally",
+]
 
 _EQUAL = 1e-9  # accuracies that differ by less are the same number of right rows
 
@@ -98,8 +107,16 @@ def summary_table(sets: Sequence[SetScores], labels: dict[str, str], ours: str, 
         mean = statistics.fmean(one.mean(name) for one in sets)
         fights = "" if name == ours else " / ".join(str(count) for count in tally(sets, ours, name))
         seconds = sum(one.processor_seconds(name) for one in sets)
-        ratio = f"{seconds / reference:.2g}" if reference else ""
-        body.append((label, _score(mean, percent, digits=2 if percent else 4), fights, f"{seconds:.3g}", ratio))
+        ratio = f"{seconds / reference:.2g}" if reference and seconds else ""
+        body.append(
+            (
+                label,
+                _score(mean, percent, digits=2 if percent else 4),
+                fights,
+                f"{seconds:.3g}" if seconds else "",
+                ratio,
+            )
+        )
     return [header, *body]
 
 
@@ -108,6 +125,11 @@ def csv_text(cells: Cells) -> str:
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(cells)
     return text.getvalue()
+
+
+def csv_directive(file: str) -> str:
+    """What shows a file of comma-separated values in a part of a page that lies beside it."""
+    return f".. csv-table::\n   :file: {file}\n   :header-rows: 1\n"
 
 
 def show_table(title: str, cells: Cells) -> None:

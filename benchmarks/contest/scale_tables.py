@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from contest.results import csv_text
+from contest.results import csv_directive, csv_text
 from krein.experiments.figures import Line, Panel
 from krein.experiments.svg import draw_svg
 from suite.timing import exponent
@@ -23,6 +23,7 @@ _LOOKS = {
     "xRFM": ("ink", "X", ""),
 }
 Run = dict[str, Any]
+NOT_MEASURED = "Not measured yet; ``make bench-scale`` measures it.\n"
 
 
 def set_table(runs: list[Run]) -> list[tuple[str, ...]]:
@@ -95,13 +96,22 @@ def panel_of(name: str, runs: list[Run]) -> Panel:
 
 
 def write_pages(results: dict[str, Any], folder: Path) -> None:
-    """A table and a picture for each set, and the table of growth."""
+    """A table and a picture for each set, the table of growth, and the part of the page that shows them."""
     folder.mkdir(parents=True, exist_ok=True)
+    parts = []
     for name, runs in results["sets"].items():
         (folder / f"scale-{name}.csv").write_text(csv_text(set_table(runs)))
         (folder / f"scale-{name}.svg").write_text(draw_svg(panel_of(name, runs)))
+        sizes = [(run["n_train"], run["n_test"]) for run in runs if "accuracy" in run]
+        rows = f", {sizes[0][0]:,} rows to fit on and {sizes[0][1]:,} others to be judged on" if sizes else ""
+        picture = f".. image:: tables/scale-{name}.svg\n   :alt: Accuracy against the time of a fit on {name}\n"
+        parts += [f"**{name}**{rows}.\n", picture, csv_directive(f"scale-{name}.csv")]
     if results["growth"]:
         (folder / "scale-growth.csv").write_text(csv_text(growth_table(results["growth"])))
+        slopes = [growth_exponent(results["growth"], clock) for clock in ("fit_seconds", "fit_processor_seconds")]
+        words = f"**Growth** on covtype, nothing set. Exponent of the time in the rows: {slopes[0]:.2f}, "
+        parts += [f"{words}of processor time {slopes[1]:.2f}.\n", csv_directive("scale-growth.csv")]
+    (folder / "scale.inc").write_text("\n".join(parts) or NOT_MEASURED)
 
 
 def _settings(run: Run) -> str:

@@ -96,6 +96,8 @@ MODELS = {
     "exact, classes": lambda: krein.KreinRidgeClassifier().fit(X, LABELS),
     "features": lambda: krein.KreinRidge(MAPS["sphere"]()).fit(X, np.c_[Y, -Y]),
     "chosen features": lambda: krein.KreinRidgeClassifier(solver="features", random_state=0).fit(X, LABELS),
+    "svc": lambda: krein.KreinSVC(random_state=0).fit(X, LABELS),
+    "logistic": lambda: krein.KreinLogistic(MAPS["waves"](), random_state=0).fit(X, LABELS),
     "tuned map": lambda: krein.TunedFeatures(random_state=0).fit(X, Y),
 }
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import linalg
 
 from krein._core.threads import blas_threads, quiet_blas
 
@@ -23,5 +22,5 @@ def symmetric_eigen(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     vectors : ndarray of shape (n, n)
     """
     with quiet_blas(), blas_threads(float(matrix.shape[0]) ** 3):
-        values, vectors = linalg.eigh(matrix, driver="evd", check_finite=False)
+        values, vectors = np.linalg.eigh(matrix)
     return values, vectors

@@ -109,7 +109,7 @@ def block_lanczos(
                     fresh, signs = _orthonormal(fresh)
                     triangle *= signs[:, None]
             coupling = triangle[:, np.argsort(order)]
-        values, S = linalg.eigh(0.5 * (T + T.T), driver="evd", check_finite=False)
+        values, S = np.linalg.eigh(0.5 * (T + T.T))
         residuals = np.linalg.norm(coupling @ S[-block:], axis=0)
         converged = residuals <= _CONVERGED * np.abs(values)
         weights = _weights(values, converged, np.square(S[:block]).sum(axis=0) * n / block, n, block)

@@ -108,7 +108,7 @@ def signed_spectrum(matrix: np.ndarray) -> SignedSpectrum:
     array([ 2., -2.])
     """
     with quiet_blas(), blas_threads(float(matrix.shape[0]) ** 3):
-        values, vectors = linalg.eigh(np.asarray(matrix, dtype=np.float64), driver="evd", check_finite=False)
+        values, vectors = np.linalg.eigh(np.asarray(matrix, dtype=np.float64))
     order = _largest_first(values)
     return SignedSpectrum(values[order], _upright(vectors[:, order]))
 
@@ -189,7 +189,7 @@ def compress_features(features: np.ndarray, signature: np.ndarray, width: int) -
     kept = sizes > _COLUMN_TOL * sizes.max(initial=0.0)
     sizes, rows = sizes[kept], rows[kept]
     scaled = sizes[:, None] * rows
-    values, vectors = linalg.eigh((scaled * signature) @ scaled.T, driver="evd")
+    values, vectors = np.linalg.eigh((scaled * signature) @ scaled.T)
     order = _largest_first(values)[:width]
     turn = _upright((rows.T / sizes) @ (vectors[:, order] * np.sqrt(np.abs(values[order]))))
     return turn, np.where(values[order] < 0.0, -1.0, 1.0)

@@ -18,6 +18,7 @@ from krein._core.checks import one_of, positive_integer, positive_real
 from krein._core.rows import row_blocks
 from krein._core.threads import quiet_blas
 from krein.distributed.dask_rows import DaskRows, is_dask
+from krein.estimators.exporting import RowModelExportMixin
 from krein.estimators.learners.input_checks import (
     check_class_weight,
     check_labels,
@@ -61,7 +62,7 @@ _STREAM_ROWS = 65_536  # rows of a matrix that a pass takes at a time
 Block = tuple[Any, np.ndarray, np.ndarray | None]
 
 
-class NewtonClassifier(RowClassifierMixin, SavableMixin, BaseEstimator, ABC):
+class NewtonClassifier(RowModelExportMixin, RowClassifierMixin, SavableMixin, BaseEstimator, ABC):
     """Everything but the loss and its penalty, which a subclass names."""
 
     features: Any

@@ -45,7 +45,10 @@ WRITERS = {
     "column, npz": (lambda path, folder: write_column(path, "y", np.arange(3.0)), "target.npz"),
     "column, parquet": (lambda path, folder: write_column(path, "y", np.arange(3.0)), "target.parquet"),
     "check before a command": (lambda path, folder: check_out(path), "target.csv"),
-    "krein train": (lambda path, folder: train(a_table(folder), "y", path, kernel="gaussian", show_progress=False), "target"),
+    "krein train": (
+        lambda path, folder: train(a_table(folder), "y", path, kernel="gaussian", show_progress=False),
+        "target",
+    ),
     "krein predict": (
         lambda path, folder: predict(folder / "none", a_table(folder), path, show_progress=False),
         "target.csv",

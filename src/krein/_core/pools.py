@@ -20,14 +20,18 @@ __all__ = ["Blas", "openmp_threads", "pools_limit", "running_numba"]
 def _libraries() -> tuple[tuple[Any, ...], tuple[Any, ...], bool]:
     """Libraries with a number for the process, those with one for each thread, and whether a BLAS is among the latter.
 
-    They are looked up once, as all that we call are loaded by then; and once more when numba's threads have been started, which
-    may load an OpenMP of their own.
+    numpy's and scipy's are loaded first, so that a limit holds for what is called later. All are looked up once, and once more
+    when scikit-learn has been imported or numba's threads have been started, which may load an OpenMP of their own.
     """
-    return _looked_up(running_numba() is not None)
+    import numpy as np
+    from scipy import linalg
+
+    del np, linalg
+    return _looked_up(running_numba() is not None, "sklearn" in sys.modules)
 
 
 @cache
-def _looked_up(_numba_runs: bool) -> tuple[tuple[Any, ...], tuple[Any, ...], bool]:
+def _looked_up(_numba_runs: bool, _sklearn: bool) -> tuple[tuple[Any, ...], tuple[Any, ...], bool]:
     process, thread, blas_by_thread = [], [], False
     for library in ThreadpoolController().lib_controllers:
         on_openmp = getattr(library, "threading_layer", None) == "openmp"  # not all kinds have such a choice

@@ -84,12 +84,10 @@ def test_dask_gives_the_same_model():
             np.testing.assert_array_equal(there.predict(lazy).compute(), there.predict(NEW))
 
 
-def test_more_rows_than_the_exact_way_takes_are_solved_by_features(monkeypatch):
+def test_more_rows_than_the_exact_way_takes_are_solved_in_leaves(monkeypatch):
     monkeypatch.setattr("krein.estimators.learners.ways.EXACT_ROWS", 100)
     model = KreinRidge(random_state=0).fit(X, Y)
-    assert model.solver_ == "features"
-    assert model.model_ is None
-    assert model.features_.kernel_ == model.choice_.kernel
+    assert model.solver_ == "local"
     assert model.score(X, Y) > 0.9
     assert KreinRidge(solver="exact").fit(X, Y).solver_ == "exact"
     assert EXACT_ROWS == 5000

@@ -62,7 +62,7 @@ class TunedFeatures(DataChosenMap, SignedTransformer):
     features : feature map, default=None
         What makes features of the kernel: its parameters ``kernel`` and ``n_components`` are set by the choice. None takes
         `KreinNystroem` with all rows as landmarks, which is exact, where there are as many columns as rows, and else
-        `SignedFourierFeatures`: at equal time more accurate than fewer landmarks, for rough kernels most of all.
+        `SignedFourierFeatures` of twice the width, more accurate than landmarks for rough kernels at up to twice the time.
     random_state : int, RandomState or None, default=None
         For the default feature map.
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from krein._core.threads import quiet_blas
+from krein._core.threads import quiet_blas, share
 from krein.kernels import DeltaGaussian, Kernel
 from krein.learning.columns import ColumnSummary
 from krein.learning.metric.learned import LearnedMetric
@@ -23,6 +24,7 @@ from krein.learning.tuning.watching import tell_watcher
 __all__ = ["FEATURE_CHOICE_ROWS", "Choice", "choose", "fixed_choice", "unsupervised_choice"]
 
 FEATURE_CHOICE_ROWS = 2500  # rows of the last round where features are to be fitted, which no choice makes exact
+_TOGETHER = 8  # candidates that threads share before the next word to whoever watches
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,9 +105,19 @@ def choose(
         judged: list[Contestant] = []
         left = left[: stage.size(len(tried))]
         total = len(trials) + len(left) if stage is rounds[-1] else total
-        for one in left:
-            judged.append(one.judged(grams, some, stage, lams, regularizer, intercept))
-            tell_watcher(len(trials) + len(judged), total, one.candidate.family)
+        judge = partial(
+            Contestant.judged,
+            grams=grams,
+            rows=some,
+            stage=stage,
+            lams=lams,
+            regularizer=regularizer,
+            intercept=intercept,
+        )
+        for batch in _batches(left, grams):
+            for one in _side_by_side(judge, batch):
+                judged.append(one)
+                tell_watcher(len(trials) + len(judged), total, one.candidate.family)
         left = ranked(judged)
         trials[:0] = [one.trial() for one in left]
         if stage is not rounds[-1]:
@@ -115,6 +127,26 @@ def choose(
     trials[0] = replace(trials[0], chosen=True)
     placement, kernel = best.candidate.placement, best.candidate.kernel
     return Choice(placement, kernel, found.lam, found.lams, found.errors, Trials(tuple(trials)), found.indefinite)
+
+
+def _batches(left: list[Contestant], grams: Grams) -> list[list[Contestant]]:
+    """Contestants to be judged together: some of those with small matrices, which one thread each is enough for."""
+    if not grams.small:
+        return [[one] for one in left]
+    grams.prepare(one.candidate for one in left)
+    return [left[start : start + _TOGETHER] for start in range(0, len(left), _TOGETHER)]
+
+
+def _side_by_side(judge: Callable[[Contestant], Contestant], batch: list[Contestant]) -> list[Contestant]:
+    if len(batch) == 1:
+        return [judge(batch[0])]
+    found: dict[int, Contestant] = {}
+
+    def work(number: int) -> None:
+        found[number] = judge(batch[number])
+
+    share(work, range(len(batch)))
+    return [found[number] for number in range(len(batch))]
 
 
 def unsupervised_choice(

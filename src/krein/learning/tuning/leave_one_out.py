@@ -172,7 +172,7 @@ def _loo_error(gram: np.ndarray, rows: MergedRows, lam: float, *, intercept: boo
     n, mu = len(rows), rows.total * lam
     tail = min(n, _LEFT_OUT)
     root = np.sqrt(rows.weight)[::-1, None]
-    system = gram[::-1, ::-1] * (root * root.T)
+    system = gram[::-1, ::-1].copy() if (root == 1.0).all() else gram[::-1, ::-1] * (root * root.T)
     system[np.diag_indices_from(system)] += mu
     with quiet_blas(), blas_threads(float(n) ** 3 / 3.0):
         try:
@@ -181,7 +181,7 @@ def _loo_error(gram: np.ndarray, rows: MergedRows, lam: float, *, intercept: boo
             return float("inf")
         solved = linalg.cho_solve((factor, True), np.hstack([root * rows.Y[::-1], root]), check_finite=False)
         inverse, _ = linalg.lapack.dtrtri(factor[-tail:, -tail:], lower=1)
-    diagonal = np.square(np.tril(inverse)).sum(axis=0)
+    diagonal = np.einsum("ij,ij->j", inverse, inverse)  # zero above the diagonal, as the factor is
     beta, ones = solved[:, :-1], solved[:, -1]
     if intercept:
         beta = beta - np.multiply.outer(ones, root[:, 0] @ beta / (root[:, 0] @ ones))

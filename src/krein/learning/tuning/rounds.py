@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -114,13 +115,28 @@ class Grams:
         -------
         ndarray of shape (n_rows, n_rows), float64
         """
-        if self._X.shape[0] > _LITTLE_MORE * _SECOND_ROWS:
+        if not self.small:
             return candidate.gram(self._X)
-        if candidate.placement not in self._distances:
-            limit = 2.0 if candidate.kernel.domain == "sphere" else np.inf
-            placed = candidate.placement(self._X).astype(np.float64, copy=False)
-            self._distances[candidate.placement] = radial_gram(lambda z: z, placed, None, max_distance=limit)
+        self.prepare([candidate])
         return candidate.kernel.radial(self._distances[candidate.placement])
+
+    @property
+    def small(self) -> bool:
+        """Whether distances are kept, and candidates are judged side by side."""
+        return bool(self._X.shape[0] <= _LITTLE_MORE * _SECOND_ROWS)
+
+    def prepare(self, tried: Iterable[Candidate]) -> None:
+        """Compute the distances that some candidates need, so that they can be judged by several threads.
+
+        Parameters
+        ----------
+        tried : iterable of Candidate
+        """
+        for candidate in tried:
+            if candidate.placement not in self._distances:
+                limit = 2.0 if candidate.kernel.domain == "sphere" else np.inf
+                placed = candidate.placement(self._X).astype(np.float64, copy=False)
+                self._distances[candidate.placement] = radial_gram(lambda z: z, placed, None, max_distance=limit)
 
 
 @dataclass(frozen=True, eq=False)

@@ -176,7 +176,8 @@ def _loo_error(gram: np.ndarray, rows: MergedRows, lam: float, *, intercept: boo
     system[np.diag_indices_from(system)] += mu
     with quiet_blas(), blas_threads(float(n) ** 3 / 3.0):
         try:
-            factor = linalg.cholesky(system, lower=True, overwrite_a=True, check_finite=False)
+            # the transpose is the same matrix in the order that LAPACK wants, so that nothing is copied
+            factor = linalg.cholesky(system.T, lower=True, overwrite_a=True, check_finite=False)
         except linalg.LinAlgError:
             return float("inf")
         solved = linalg.cho_solve((factor, True), np.hstack([root * rows.Y[::-1], root]), check_finite=False)

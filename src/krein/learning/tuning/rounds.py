@@ -19,12 +19,12 @@ from krein.learning.tuning.trials import Trial
 
 __all__ = ["Contestant", "Grams", "Stage", "finalists", "ranked", "short_list", "stages"]
 
-_FIRST_ROWS = 300  # all candidates: thirty eigenproblems of this size take a fifth of a second
+_FIRST_ROWS = 240  # all candidates: thirty eigenproblems of this size take a tenth of a second
 _SECOND_ROWS = 1000  # a short list: one Cholesky factor of this size takes a hundredth of a second
 _SHORT_LIST, _FINAL_LIST = 6, 3  # candidates of the second and of the last round
 _OF_A_FAMILY = 2  # of the short list: more rows may prefer another family, or another scale of this one
 _IN_REACH = 1.05  # of the best error: finalists, each of another family, that more rows may bring to the top
-_STEPS, _LAST_STEPS = 6, 1  # factorizations for each of them, the last being the dearest
+_STEPS, _LAST_STEPS = 4, 1  # factorizations for each of them, the last being the dearest
 _LITTLE_MORE = 1.3  # a last round on hardly more rows would tell nothing new
 _FEWER_PER_ROW = 1.5  # λ falls about with this power of the number of rows
 _EQUAL = 1e-3  # relative: errors that differ by less are equal, and the plainer candidate is taken

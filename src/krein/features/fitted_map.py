@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
@@ -81,6 +81,15 @@ class FittedMap:
         list of str
         """
         return self.feature_map.names()
+
+    def everywhere(self) -> FittedMap:
+        """The same map without a word on rows far from the training rows, for those who have nothing to do about them.
+
+        Returns
+        -------
+        FittedMap
+        """
+        return replace(self, region=replace(self.region, reach=math.inf))
 
     def __call__(self, X: Any) -> np.ndarray:
         """Features of rows that are finite but not placed.

@@ -1,5 +1,7 @@
 """TunedFeatures: what is chosen, and that it travels with the map."""
 
+import warnings
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -151,3 +153,14 @@ def test_what_a_learned_metric_needs() -> None:
         TunedFeatures(metric="learned").fit(sp.csr_array(X), X[:, 0])
     with pytest.raises(ValueError, match="metric must be"):
         TunedFeatures(metric="euclidean").fit(X, X[:, 0])
+
+
+def test_rows_far_away_are_mapped_without_a_warning():
+    """The map of a chosen kernel has no radius that a user could have set."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 3))
+    tuned = TunedFeatures(n_components=64, random_state=0).fit(X, X[:, 0])
+    assert isinstance(tuned.features_, SignedFourierFeatures)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert np.isfinite(tuned.transform(100.0 * X)).all()

@@ -212,6 +212,8 @@ class TunedFeatures(DataChosenMap, SignedTransformer):
         with config_context(assume_finite=True):
             width = _width(seen, self.n_components)
             self.features_ = self._map(choice.kernel, width, placed.shape[0]).fit(placed)
+        if self.features is None and isinstance(self.features_, SignedFourierFeatures):
+            self.features_.map_ = self.features_.map_.everywhere()  # nobody gave a radius, and nobody can
         check_signature(self.features_)
         self.signature_ = self.features_.signature_
         self._n_features_out = self.n_components_ = int(self.signature_.shape[0])

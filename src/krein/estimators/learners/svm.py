@@ -79,7 +79,8 @@ class KreinSVC(NewtonClassifier):
     Which optimizer: coordinate descent on the dual is quick for small C and does not converge for large C, where these
     features want to be; LibLinear's primal Newton converges everywhere; ``"newton"`` is the same method on all classes and
     folds at once with dense matrix products, and factorizes where conjugate gradients stall. Seconds of one processor on
-    *letter* (4,000 rows, 26 classes, NTK, 512 columns; ``benchmarks/learners.py svm``):
+    *letter* (4,000 rows, 26 classes, NTK, 512 columns; ``benchmarks/learners.py svm``,
+    version 0.2.0 before the Newton method was shared with `KreinLogistic`; above C = 10 it is somewhat slower since):
 
     ================  ====  ====  ====  ====  ====
     C                 0.01  0.1   1     10    100

@@ -23,6 +23,13 @@ def test_a_fast_wave_wants_a_short_scale_and_a_slow_one_a_long_scale():
     assert max(slow.trials[0].error, fast.trials[0].error) < 0.1
 
 
+def test_a_choice_is_printed_as_kernel_strength_and_table():
+    found = choose(merge_rows(*wave(2.0)), kernels=[Gaussian()])
+    first, *table = repr(found).splitlines()
+    assert first == f"{found.kernel!r}, λ = {found.lam:.1e}"
+    assert "\n".join(table) == repr(found.trials)
+
+
 def test_units_of_columns_and_targets_do_not_matter():
     X, Y = wave(5.0, d=3)
     one = choose(merge_rows(X, Y))

@@ -27,7 +27,7 @@ FEATURE_CHOICE_ROWS = 2500  # rows of the last round where features are to be fi
 _TOGETHER = 8  # candidates that threads share before the next word to whoever watches
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Choice:
     """A kernel on placed rows, with its λ.
 
@@ -55,6 +55,12 @@ class Choice:
     trials: Trials = NOTHING_TRIED
     indefinite: bool = False
     metric: LearnedMetric | None = None
+
+    def __repr__(self) -> str:
+        strength = "" if self.lam is None else f", λ = {self.lam:.1e}"
+        metric = "" if self.metric is None else ", on columns weighted by a learned metric"
+        table = f"\n{self.trials!r}" if len(self.trials) else ""
+        return f"{self.kernel!r}{strength}{metric}{table}"
 
 
 @quiet_blas()

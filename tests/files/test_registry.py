@@ -67,6 +67,7 @@ TAGS = [
     "fitted-nystroem",
     "fitted-correction",
     "distance-kernel",
+    "normal-scores",
     "placement",
     "kernel-model",
     "trial",

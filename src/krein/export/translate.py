@@ -129,6 +129,8 @@ def _(part: FittedNystroem, rows: Expression) -> Expression:
 
 @translate.register
 def _(part: Placement, rows: Expression) -> Expression:
+    if part.scores is not None:
+        raise ExportError("normal scores of columns cannot be exported; no runtime has broken lines")
     if part.shift is not None:
         rows = rows - part.shift
     if part.scale is not None:

@@ -32,7 +32,7 @@ from krein.learning.embedding import FittedEmbedding
 from krein.learning.kernel_model import KernelModel
 from krein.learning.leaves import LeafModel, LocalPart, SplitTree
 from krein.learning.metric import LearnedMetric, MetricTrial
-from krein.learning.tuning import Choice, Placement, Trial, Trials
+from krein.learning.tuning import Choice, NormalScores, Placement, Trial, Trials
 from krein.measures import Atoms, Head, Mixture, SignedMeasure
 from krein.measures.recipe import MeasureRecipe
 from krein.sampling import (
@@ -102,6 +102,7 @@ TAGS: dict[str, type] = {
     "fitted-nystroem": FittedNystroem,
     "fitted-correction": FittedCorrection,
     "distance-kernel": DistanceKernel,
+    "normal-scores": NormalScores,
     "placement": Placement,
     "kernel-model": KernelModel,
     "trial": Trial,

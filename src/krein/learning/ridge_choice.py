@@ -47,6 +47,8 @@ class RidgeOptions:
         Most rows whose leave-one-out residual is computed.
     validation_fraction : float
         Share of the rows to hold out for ``"validation"``.
+    least : float, default=0.0
+        Where the default grid begins, in units of the mean square length of a feature row.
     """
 
     regularizer: Regularizer
@@ -55,6 +57,7 @@ class RidgeOptions:
     intercept: bool
     loo_rows: int
     validation_fraction: float
+    least: float = 0.0
 
     def new_sums(
         self, targets: Targets, first: np.ndarray, width: int, *, shift: np.ndarray | None, n_rows: int | None = None
@@ -190,7 +193,7 @@ def solve_ridge(sums: RidgeSums, targets: Targets, features: Features, options: 
     whole = everything.centered(intercept=options.intercept)
     candidates = options.candidates
     if candidates is None:
-        candidates = with_ratios(default_grid(whole), options.regularizer)
+        candidates = with_ratios(default_grid(whole, options.least), options.regularizer)
     if len(candidates) == 1:
         return _solve_one(whole, features.signature, options.regularizer, candidates, 0, None, None)
     return _choose(sums, whole, features.signature, options, candidates, _kept_rows(sums, targets, features))

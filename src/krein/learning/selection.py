@@ -15,7 +15,7 @@ _TOGETHER = 128  # columns of fitted values formed at once: 10 MB for 10,000 row
 _LEAST_FREEDOM = 1e-6  # 1 − leverage below this has too few digits left to divide by
 
 
-def default_grid(sums: CenteredSums) -> np.ndarray:
+def default_grid(sums: CenteredSums, least: float = 0.0) -> np.ndarray:
     r"""λ from :math:`10^{-13}` to 10 times the mean square length of a (centered) feature row, two per decade.
 
     It reaches far down because the columns of a signed map differ much in size: those of the tail of a least-mass
@@ -24,13 +24,15 @@ def default_grid(sums: CenteredSums) -> np.ndarray:
     Parameters
     ----------
     sums : CenteredSums
+    least : float, default=0.0
+        No λ below this, in the same unit.
 
     Returns
     -------
-    ndarray of shape (29,), ascending
+    ndarray of shape (29,) or fewer, ascending
     """
     scale = float(np.trace(sums.gram)) / sums.weight
-    return GRID * (scale if scale > 0.0 else 1.0)
+    return GRID[GRID >= least] * (scale if scale > 0.0 else 1.0)
 
 
 def loo_scores(

@@ -84,3 +84,13 @@ def test_progress_is_reported() -> None:
     fit_local(task, matrix_blocks(X, y, None), report=lambda done, of: seen.append((done, of)))
     parts = task.plan.tree.n_leaves
     assert seen == [(i + 1, parts) for i in range(parts)]
+
+
+@pytest.mark.parametrize("heavy", [False, True])
+def test_columns_become_normal_scores_where_that_pays(heavy: bool) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1500, 3))
+    y = np.sin(2.0 * X[:, :1]) + X[:, 1:2]
+    placement = plan_local(np.exp(3.0 * X) if heavy else X, y, None, 1500).placement
+    assert (placement.scores is not None) == heavy
+    assert placement.n_features == 3

@@ -20,7 +20,7 @@ from krein.estimators.learners.given_blocks import Block, CheckTargets, add_bloc
 from krein.estimators.learners.input_checks import check_lengths, check_rows, check_weight
 from krein.estimators.learners.linear import check_linear
 from krein.estimators.learners.rollback import unchanged_on_error
-from krein.estimators.learners.ways import GLOBAL_COLUMNS, SOLVERS, choose_for, local_task, way_of_solving
+from krein.estimators.learners.ways import GLOBAL_COLUMNS, SOLVERS, choose_for, local_task, options_for, way_of_solving
 from krein.estimators.maps.fitting import (
     CheckedFeatures,
     check_features,
@@ -49,9 +49,7 @@ from krein.similarities import Objects
 
 __all__ = ["RidgeBase"]
 
-_SHIFT_ROWS = (
-    1024  # rows whose mean is the shift of sums that are made on several machines: near the mean is near enough
-)
+_SHIFT_ROWS = 1024  # whose mean is the shift of sums made on several machines: near the mean is near enough
 
 
 class RidgeBase(RowModelExportMixin, SavableMixin, BaseEstimator, ABC):
@@ -341,7 +339,7 @@ class RidgeBase(RowModelExportMixin, SavableMixin, BaseEstimator, ABC):
 
         `features` are those of the rows that were summed.
         """
-        solution = solve_ridge(sums, targets, features, options)
+        solution = solve_ridge(sums, targets, features, options_for(self.solver_, options))
         self._sums, self._targets = sums, targets
         if "_given" in vars(self):
             del self._given

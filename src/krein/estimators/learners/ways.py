@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -16,10 +18,13 @@ from krein.learning.targets import NumberTargets, Targets
 from krein.learning.tuning.choice import FEATURE_CHOICE_ROWS, Choice
 from krein.learning.tuning.limits import EXACT_ROWS
 
-__all__ = ["GLOBAL_COLUMNS", "SOLVERS", "choose_for", "local_task", "way_of_solving"]
+__all__ = ["GLOBAL_COLUMNS", "SOLVERS", "choose_for", "local_task", "options_for", "way_of_solving"]
 
 SOLVERS = ("auto", "exact", "local", "features")
 GLOBAL_COLUMNS = 512  # of the features below a tree of leaves, which learn what they miss
+# λ of that model, in units of the mean square length of a feature row: with smaller ones its coefficients would hang on the order
+# in which rows are summed, and models from chunks and clusters would differ beyond rounding. Finer things are for the leaves.
+_LEAST_GLOBAL_LAMBDA = 1e-6
 
 
 def way_of_solving(
@@ -78,6 +83,23 @@ def way_of_solving(
     if met["exact"] is None and seen.sample.shape[0] <= EXACT_ROWS:
         return "exact"
     return "local" if chosen and met["local"] is None and seen.sample.shape[0] > EXACT_ROWS else "features"
+
+
+def options_for(solver: str, options: RidgeOptions) -> RidgeOptions:
+    """The options of the problem that is solved on features.
+
+    Parameters
+    ----------
+    solver : {"exact", "local", "features"}
+        The way that is taken.
+    options : RidgeOptions
+
+    Returns
+    -------
+    RidgeOptions
+        Below leaves, with a grid of λ that begins where sums in any order give the same model.
+    """
+    return replace(options, least=_LEAST_GLOBAL_LAMBDA) if solver == "local" else options
 
 
 def choose_for(

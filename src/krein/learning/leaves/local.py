@@ -17,15 +17,18 @@ from krein.learning.leaves.fit import LeafFit, Report, coarse_tree, fit_leaves, 
 from krein.learning.leaves.model import LeafModel
 from krein.learning.leaves.splits import SplitTree
 from krein.learning.left_out import LeftOutModel
-from krein.learning.metric import LearnedMetric, learn_metric
+from krein.learning.metric import LearnedMetric, best_placement, learn_metric
 from krein.learning.stream import RowModel, finite_rows
 from krein.learning.targets import Targets
-from krein.learning.tuning import Placement, merge_rows, scaled_columns
+from krein.learning.tuning import Placement, merge_rows, normal_scores, scaled_columns
 from krein.learning.tuning.watching import tell_watcher
 
 __all__ = ["LocalModel", "LocalPart", "LocalPlan", "LocalTask", "fit_local", "matrix_blocks", "plan_local"]
 
 _ROWS_AT_A_TIME = 2**14
+# Steps of the trend that leaves learn from, in units of the targets: about what single precision leaves of their predictions. Sums
+# of rows in another order move a trend by some 1e-12, so hardly one in a million crosses a step, and all leaves are the same.
+_STEP = 2.0**-18
 
 
 @final
@@ -128,7 +131,7 @@ class LocalTask:
     targets: Targets
 
     def __call__(self, start: int, X: Any, y: np.ndarray, weight: np.ndarray | None) -> LeafRows:
-        """Placed rows with targets and trend, in single precision.
+        """Placed rows with targets and trend, in single precision, the trend in steps of :math:`2^{-18}`.
 
         Parameters
         ----------
@@ -147,7 +150,8 @@ class LocalTask:
         columns = self.targets.columns(self.targets.copy().encode(y))
         trend = self.trend(X, columns, weight)
         columns, trend = ((values - plan.center) / plan.unit for values in (columns, trend))
-        return LeafRows(_single(plan.placement(X)), _single(columns), _single(trend), weight)
+        stepped = np.rint(trend / _STEP) * _STEP
+        return LeafRows(_single(plan.placement(X)), _single(columns), _single(stepped), weight)
 
     def part(self, fit: LeafFit) -> LocalPart:
         """What is kept of a fit, in the units of the targets.
@@ -168,7 +172,9 @@ class LocalTask:
 def plan_local(
     X: np.ndarray, targets: np.ndarray, weight: np.ndarray | None, n_rows: int, *, numbers: bool = True
 ) -> LocalPlan:
-    """Standardize columns, learn a metric, and find the coarse splits, from a sample of all rows.
+    """Bring columns to one scale, learn a metric, and find the coarse splits, from a sample of all rows.
+
+    Columns are standardized, or become normal scores first where that is better on rows that had no part in it.
 
     Parameters
     ----------
@@ -192,8 +198,12 @@ def plan_local(
         center = np.average(targets, axis=0, weights=weight)
         spread = np.sqrt(np.average(np.square(targets - center), axis=0, weights=weight))
         unit = np.where(spread > 0.0, spread, 1.0)
-    placement = scaled_columns("standard", ColumnSummary.of(X, weight))
-    metric = learn_metric(merge_rows(placement(X), (targets - center) / unit, weight))
+    rows = merge_rows(X, (targets - center) / unit, weight)
+    scores = normal_scores(X, weight)
+    standard = scaled_columns("standard", ColumnSummary.of(X, weight))
+    ranked = replace(scaled_columns("standard", ColumnSummary.of(scores(X), weight)), scores=scores)
+    placement = best_placement(rows, (standard, ranked))
+    metric = learn_metric(replace(rows, X=placement(rows.X)))
     if metric.directions is not None:
         placement = placement.followed_by(metric.directions)
     leaf_rows = leaf_rows_for(n_rows)

@@ -9,6 +9,11 @@ one and three rounds of the diagonal and of the full form: *covtype* 0.141; 0.12
 0.121; 0.115, 0.113. *ijcnn1* 0.057; 0.047, 0.044; 0.044, 0.041. *letter* (14,000) 0.0209; 0.0192, 0.0182; 0.0179, 0.0167.
 *magic* (13,314) 0.409; 0.405, 0.402; 0.408, 0.400.
 
+Whether columns are standardized or become normal scores first is judged in the same way, by models without a metric. Accuracy on
+4,000 rows, after 3,000, metric included, standardized columns first, then normal scores (two draws): *magic* 86.5, 86.3; 87.4,
+86.6. *covtype* 74.5, 75.5; 75.3, 75.7. *cod-RNA* 96.1, 95.7; 95.5, 95.0. *ijcnn1* 98.0, 97.7; 97.4, 97.2. *letter* 93.4, 94.0;
+93.0, 93.8. Inverse hyperbolic sines in place of normal scores are between the two.
+
 References
 ----------
 .. [1] A. Radhakrishnan, D. Beaglehole, P. Pandit and M. Belkin. "Mechanism for feature learning in neural networks and
@@ -17,7 +22,8 @@ References
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
@@ -28,9 +34,10 @@ from krein.kernels import Kernel, Laplacian
 from krein.learning.metric.gradients import GradientProducts, kernel_gradients
 from krein.learning.metric.learned import Form, LearnedMetric, MetricTrial
 from krein.learning.tuning.merged_rows import MergedRows
+from krein.learning.tuning.placement import Placement
 from krein.learning.tuning.portfolio import median_distance
 
-__all__ = ["METRIC_ROWS", "learn_metric"]
+__all__ = ["METRIC_ROWS", "best_placement", "learn_metric"]
 
 METRIC_ROWS = 6000  # half of them learned from, half judged on
 _ROUNDS = 3
@@ -58,9 +65,9 @@ def learn_metric(rows: MergedRows, *, kernel: Kernel | None = None, rounds: int 
     LearnedMetric
     """
     some = rows.head(METRIC_ROWS)
-    n, d = len(some), some.X.shape[1]
+    d = some.X.shape[1]
     flat = np.full(d, 1.0 / max(1, d))
-    if n < _FEWEST or d < 2 or not some.variance > 0.0:
+    if d < 2 or not _can_be_judged(some):
         return LearnedMetric("none", None, flat, ())
     task = _Task.of(some, Laplacian(1.0) if kernel is None else kernel)
     plain = task.solved(np.ones(d))
@@ -80,6 +87,36 @@ def learn_metric(rows: MergedRows, *, kernel: Kernel | None = None, rounds: int 
                 best, importances = (form, directions, solved), np.diagonal(solved.products)
     total = float(importances.sum())
     return LearnedMetric(best[0], best[1], importances / total if total > 0.0 else flat, tuple(trials))
+
+
+@quiet_blas()
+def best_placement(rows: MergedRows, placements: Sequence[Placement]) -> Placement:
+    """The first placement, or the one that is better by more than a standard error on rows that had no part in the model.
+
+    Parameters
+    ----------
+    rows : MergedRows
+        Raw, dense. At most 6,000 of them are used.
+    placements : sequence of Placement
+
+    Returns
+    -------
+    Placement
+    """
+    best, found = placements[0], None
+    some = rows.head(METRIC_ROWS)
+    if len(placements) < 2 or not _can_be_judged(some):
+        return best
+    for placement in placements:
+        placed = replace(some, X=placement(some.X))
+        solved = _Task.of(placed, Laplacian(1.0)).solved(np.ones(placed.X.shape[1]))
+        if found is None or (solved.error < found.error and solved.gains_over(found)):
+            best, found = placement, solved
+    return best
+
+
+def _can_be_judged(rows: MergedRows) -> bool:
+    return len(rows) >= _FEWEST and rows.variance > 0.0
 
 
 def _directions(products: np.ndarray, form: Form) -> np.ndarray | None:

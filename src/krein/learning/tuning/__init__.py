@@ -3,12 +3,15 @@
 from krein.learning.tuning.choice import Choice, choose
 from krein.learning.tuning.leave_one_out import Judgement, judge, judge_at, judge_near
 from krein.learning.tuning.merged_rows import MergedRows, merge_rows
+from krein.learning.tuning.normal_scores import NormalScores, normal_scores
 from krein.learning.tuning.placement import Placement, scaled_columns
 from krein.learning.tuning.portfolio import PORTFOLIO, Candidate, candidates
 from krein.learning.tuning.trials import Trial, Trials
 from krein.learning.tuning.watching import OnTrial, watched_trials
 
 __all__ = [
+    "NormalScores",
+    "normal_scores",
     "Placement",
     "scaled_columns",
     "MergedRows",

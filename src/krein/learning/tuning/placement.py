@@ -12,6 +12,7 @@ from krein._core.arrays import frozen_array
 from krein._core.checks import one_of
 from krein._core.rows import unit_rows
 from krein.learning.columns import ColumnSummary
+from krein.learning.tuning.normal_scores import NormalScores
 
 __all__ = ["SCALINGS", "Placement", "scaled_columns"]
 
@@ -23,6 +24,8 @@ _SPREAD = 1e-12  # of the size of a column, below which its spread is rounding
 class Placement:
     r"""Raw rows to the rows a kernel sees: :math:`(x - a) \odot s` or :math:`(x - a) P`, then perhaps onto the sphere.
 
+    Columns may become normal scores before all that.
+
     Parameters
     ----------
     shift : ndarray of shape (n_features,), default=None
@@ -33,6 +36,8 @@ class Placement:
         Entries are cut to this interval.
     lift : float, default=None
         A constant column of this size is appended, and rows are brought to unit length.
+    scores : NormalScores, default=None
+        What replaces values by the normal quantiles of their ranks, first of all.
 
     Examples
     --------
@@ -48,6 +53,7 @@ class Placement:
     scale: np.ndarray | None = None
     limits: tuple[float, float] | None = None
     lift: float | None = None
+    scores: NormalScores | None = None
 
     def __post_init__(self) -> None:
         if self.shift is not None:
@@ -59,6 +65,8 @@ class Placement:
                 raise ValueError(f"scale must be a vector or a matrix, got shape {self.scale.shape}")
             if self.shift is not None and self.shift.shape[0] != self.scale.shape[0]:
                 raise ValueError(f"shift has {self.shift.shape[0]} columns and scale {self.scale.shape[0]}")
+        if self.scores is not None and self.n_features != self.scores.knots.shape[0]:
+            raise ValueError(f"scores of {self.scores.knots.shape[0]} columns cannot be placed as {self.n_features}")
         if self.limits is not None and not self.limits[0] < self.limits[1]:
             raise ValueError(f"limits must be an interval, got {self.limits}")
         if self.lift is not None and not (np.isfinite(self.lift) and self.lift > 0.0):
@@ -70,7 +78,7 @@ class Placement:
         for part in (self.shift, self.scale):
             if part is not None:
                 return int(part.shape[0])
-        return None
+        return None if self.scores is None else int(self.scores.knots.shape[0])
 
     def __call__(self, X: Any) -> Any:
         """Place rows.
@@ -86,6 +94,8 @@ class Placement:
         """
         dtype = X.dtype if X.dtype == np.float32 else np.float64
         rows = X
+        if self.scores is not None:
+            rows = self.scores(rows.toarray() if sp.issparse(rows) else rows)
         if self.shift is not None:
             rows = (rows.toarray() if sp.issparse(rows) else rows) - self.shift
         if self.scale is not None and self.scale.ndim == 1:

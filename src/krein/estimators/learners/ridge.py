@@ -106,7 +106,9 @@ class KreinRidge(RegressorMixin, RidgeBase):
     ``"local"``: up to 16,384 rows are one leaf, more are split at medians into leaves of about 4,096 that overlap a little at
     their borders. Kernel (Laplacian or Matérn 3/2), length scale and λ are chosen for all leaves by leave-one-out on two of
     them, whatever `lam` says of the global model; each leaf is solved in single precision where that does, so predictions
-    have about five digits. Time grows like the number of rows; memory is the rows in float32, once or twice, and a GiB.
+    have about five digits. Columns are standardized, or become normal scores first where that is better on rows that had no
+    part in it. ``lam="auto"`` of the global model begins at :math:`10^{-6}`, so that models from chunks and clusters are those
+    of ``fit`` to 1e-8. Time grows like the number of rows; memory is the rows in float32, once or twice, and a GiB.
 
     References
     ----------

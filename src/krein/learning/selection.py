@@ -32,7 +32,7 @@ def default_grid(sums: CenteredSums, least: float = 0.0) -> np.ndarray:
     ndarray of shape (29,) or fewer, ascending
     """
     scale = float(np.trace(sums.gram)) / sums.weight
-    return GRID[GRID >= least] * (scale if scale > 0.0 else 1.0)
+    return GRID[least <= GRID] * (scale if scale > 0.0 else 1.0)
 
 
 def loo_scores(

@@ -26,14 +26,15 @@ class Cosines:
 class CosineMap(SignedFeatureMap):
     """Random cosines and sines with signs that alternate; depends on the seed and the number of columns of X only."""
 
-    def __init__(self, kernel=None, n_components=40, random_state=0):
+    def __init__(self, kernel=None, n_components=40, length=1.0, random_state=0):
         self.kernel = kernel
         self.n_components = n_components
+        self.length = length
         self.random_state = random_state
 
     def _fit_map(self, X, rng):
         pairs = self.n_components // 2
         frequencies = 0.3 * rng.normal(size=(X.shape[1], pairs))
-        amplitudes = rng.uniform(0.2, 1.0, size=pairs)
+        amplitudes = self.length * rng.uniform(0.2, 1.0, size=pairs)
         sign = np.where(np.arange(pairs) % 3 == 2, -1.0, 1.0)
         return Cosines(frequencies, amplitudes, np.concatenate([sign, sign]))

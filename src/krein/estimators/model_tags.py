@@ -56,7 +56,7 @@ _NEWTON = {
     "classes_": _Array,
     "n_iter_": int,
 }
-_SVC = {**_NEWTON, "C_": float, "cv_scores_": _Array | None}
+_SVC = {**_NEWTON, "C_": float, "Cs_": _Array | None, "cv_scores_": _Array | None}
 _LOGISTIC = {**_NEWTON, "lam_": float | tuple[float, float], "lams_": _Array, "scores_": _Array | None}
 _PCA = {"features_": SavableMixin, "eigenvalues_": _Array, "signature_": _Array, "components_": _Array, "mean_": _Array}
 _EXACT = {
@@ -84,10 +84,10 @@ _TUNED = {
     "error_estimate_": float,
 }
 
-# a λ that says nothing has an infinite score
+# a λ or C that says nothing has an infinite score
 register("krein.ridge", learned=_RIDGE, unbounded=("scores_",))(KreinRidge)
 register("krein.ridge-classifier", learned={**_RIDGE, "classes_": _Array}, unbounded=("scores_",))(KreinRidgeClassifier)
-register("krein.svc", learned=_SVC)(KreinSVC)
+register("krein.svc", learned=_SVC, unbounded=("cv_scores_",))(KreinSVC)
 register("krein.logistic", learned=_LOGISTIC, unbounded=("scores_",))(KreinLogistic)
 register("krein.pca", learned=_PCA)(KreinPCA)
 register("krein.exact-ridge", learned={**_EXACT, "lam_": float | tuple[float, float]})(ExactKreinRidge)

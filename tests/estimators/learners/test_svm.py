@@ -47,9 +47,32 @@ def test_cost_by_cross_validation(rows, optimizer):
     model = KreinSVC(CosineMap(), C="auto", optimizer=optimizer, random_state=0).fit(X, y)
     # the smallest C whose accuracy is the best but for a thousandth
     near = np.flatnonzero(model.cv_scores_ >= model.cv_scores_.max() - 1e-3)
-    assert C_GRID[near[0]] == model.C_
-    assert model.cv_scores_.shape == (5,)
+    assert model.Cs_[near[0]] == model.C_
+    assert model.cv_scores_.shape == model.Cs_.shape
+    assert np.isfinite(model.cv_scores_[: len(C_GRID)]).all()
     assert model.score(X, y) > 0.85
+
+
+@pytest.mark.parametrize("optimizer", ["newton", "liblinear-primal"])
+def test_short_features_get_a_larger_cost(rows, optimizer):
+    """Features of a hundredth of the length want ten thousand times the C, and the grid goes on until it no longer pays."""
+    X, y = rows
+    long = KreinSVC(CosineMap(length=10.0), optimizer=optimizer).fit(X, y)
+    short = KreinSVC(CosineMap(length=0.1), optimizer=optimizer).fit(X, y)
+    assert short.C_ >= 1000.0 > 100.0 >= long.C_
+    assert short.score(X, y) > long.score(X, y) - 0.02
+    assert np.isneginf(long.cv_scores_).any()  # the path ended before the last candidate
+
+
+def test_given_costs_are_all_tried(rows):
+    X, y = rows
+    model = KreinSVC(CosineMap(), C=[100.0, 1e-3, 1.0]).fit(X, y)
+    np.testing.assert_array_equal(model.Cs_, [1e-3, 1.0, 100.0])
+    assert model.C_ in model.Cs_
+    assert np.isfinite(model.cv_scores_).all()
+    again = KreinSVC(CosineMap(), C=[model.C_]).fit(X, y)
+    np.testing.assert_array_equal(again.coef_, model.coef_)
+    assert again.cv_scores_ is None
 
 
 def test_all_folds_at_once_score_as_one_by_one(rows):
@@ -76,6 +99,8 @@ class TestBadInput:
             ("C", -1.0),
             ("C", "cv"),
             ("C", None),
+            ("C", []),
+            ("C", [1.0, -1.0]),
             ("tol", "x"),
             ("tol", 0.0),
             ("max_iter", 0),

@@ -26,6 +26,10 @@ class Strengths(Candidates):
     def single(self):
         return len(self.values) == 1
 
+    @property
+    def least(self):
+        return len(self.values)
+
 
 @pytest.fixture(scope="module")
 def rows():

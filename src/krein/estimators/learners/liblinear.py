@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.svm import LinearSVC
 
-from krein.learning.newton.choice import Scores
+from krein.learning.newton.choice import Scores, path_ends
 from krein.learning.newton.fitting import N_FOLDS, Candidates, Chosen, FittedMachine, best_of
 from krein.learning.newton.labeled import LabeledRows, deal_folds
 from krein.learning.newton.machines import LinearFit, Machine
@@ -57,14 +57,19 @@ def fit_liblinear(
         some = labeled if choice is None else choice
         Z, weight = all_features(features, some.X, checked=some.checked), some.weights
         fold = deal_folds(some.X, some.codes, N_FOLDS)
-        wrong = np.zeros(strengths.size)
-        for held in range(N_FOLDS):
-            inside, outside = np.flatnonzero(fold != held), np.flatnonzero(fold == held)
-            for i, C in enumerate(strengths):
+        share = weight / weight[fold >= 0].sum()
+        constant = 1.0 - float(np.bincount(some.codes[fold >= 0], share[fold >= 0]).max(initial=0.0))
+        scores = Scores(np.full(strengths.size, np.inf), np.full(strengths.size, np.inf))
+        for i, C in enumerate(strengths):
+            scores.errors[i] = 0.0
+            for held in range(N_FOLDS):
+                inside, outside = np.flatnonzero(fold != held), np.flatnonzero(fold == held)
                 one = fit(Z[inside], some.codes[inside], weight[inside], C)
                 missed = winning_columns(Z[outside] @ one.coef.T + one.intercept) != some.codes[outside]
-                wrong[i] += weight[outside] @ missed
-        scores = Scores(wrong / weight[fold >= 0].sum(), np.full(strengths.size, np.inf))
+                scores.errors[i] += share[outside] @ missed
+            so_far = Scores(scores.errors[: i + 1], scores.log_loss[: i + 1])
+            if i + 1 >= candidates.least and path_ends(so_far, machine, constant):
+                break
         chosen = best_of(machine, strengths, scores, 1.0)
     Z = all_features(features, labeled.X, checked=labeled.checked)
     return FittedMachine(fit(Z, labeled.codes, labeled.weights, float(strengths[chosen.best])), chosen)

@@ -189,3 +189,7 @@ class _Lams(Candidates):
     @property
     def single(self) -> bool:
         return self.given is not None and len(self.given) == 1
+
+    @property
+    def least(self) -> int:
+        return 0

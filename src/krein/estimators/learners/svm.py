@@ -18,6 +18,7 @@ from krein.learning.stream import Features
 __all__ = ["C_GRID", "KreinSVC"]
 
 C_GRID = (0.01, 0.1, 1.0, 10.0, 100.0)  # the paper's, ascending
+_MORE = (1e3, 1e4, 1e5, 1e6)  # what features of short length want, tried as long as it pays
 _OPTIMIZERS = ("newton", "liblinear-primal", "liblinear-dual")
 
 
@@ -36,9 +37,11 @@ class KreinSVC(NewtonClassifier):
     solver : {"auto", "exact", "features"}, default="auto"
         ``"exact"``: the machine on the exact map of all rows, which comes from the spectrum of their kernel matrix, no
         features. ``"auto"`` takes it where the kernel is chosen from the data and there are at most 2,000 distinct rows.
-    C : float or "auto", default="auto"
-        ``"auto"``: the best of 0.01, 0.1, 1, 10, 100 by accuracy in five-fold cross-validation on at most 20,000 rows; the
-        smallest of those whose accuracy is the best but for a thousandth.
+    C : "auto", float or sequence of float, default="auto"
+        Several values are candidates to choose from: the best by accuracy in five-fold cross-validation on at most 20,000
+        rows, the smallest of those whose accuracy is the best but for a thousandth. ``"auto"``: 0.01, 0.1, 1, 10, 100, and on
+        by powers of ten up to a million until two in a row gain less than a thousandth. Features of small
+        length, such as those of a smooth kernel, want a large C.
     class_weight : mapping of labels to float, "balanced" or None, default=None
         What the weights of the rows of each class are multiplied with. ``"balanced"`` gives every class the same weight.
     optimizer : {"newton", "liblinear-primal", "liblinear-dual"}, default="newton"
@@ -55,8 +58,11 @@ class KreinSVC(NewtonClassifier):
     coef_ : ndarray of shape (n_classes, n_components), or (1, n_components) for two classes
     intercept_ : ndarray of shape (n_classes,) or (1,)
     C_ : float
-    cv_scores_ : ndarray of shape (5,) or None
-        Accuracy for each C of the grid.
+    Cs_ : ndarray of shape (n_candidates,)
+        Candidates.
+    cv_scores_ : ndarray of shape (n_candidates,) or None
+        Accuracy on held-out rows for each candidate, minus infinity where the path ended before; None if there was one
+        candidate.
     solver_ : {"exact", "features"}
         The way that was taken.
     choice_ : Choice or None
@@ -130,8 +136,9 @@ class KreinSVC(NewtonClassifier):
         one_of(self.optimizer, "optimizer", _OPTIMIZERS)
         if isinstance(self.C, str):
             one_of(self.C, "C", ("auto",), otherwise=" or a positive number")
-            return _Costs(C_GRID)
-        return _Costs((positive_real(self.C, "C"),))
+            return _Costs(C_GRID + _MORE, len(C_GRID))
+        given = _given_costs(self.C)
+        return _Costs(given, len(given))
 
     def _needs_features(self) -> bool:
         return self.optimizer != "newton"
@@ -155,16 +162,18 @@ class KreinSVC(NewtonClassifier):
         return super()._fit_stream(stream, *args)
 
     def _store_choice(self, chosen: Chosen, candidates: Candidates) -> None:
-        self.C_ = float(candidates.pairs(1.0, 1.0)[chosen.best, 0])
+        self.Cs_ = candidates.pairs(1.0, 1.0)[:, 0]
+        self.C_ = float(self.Cs_[chosen.best])
         self.cv_scores_ = None if chosen.scores is None else 1.0 - chosen.scores.errors
 
 
 @final
 @dataclass(frozen=True)
 class _Costs(Candidates):
-    """Values of C."""
+    """Values of C, the first of which are tried whatever they bring."""
 
     values: tuple[float, ...]
+    tried: int
 
     def pairs(self, scale: float, weight: float) -> np.ndarray:
         return np.stack([self.values, np.ones(len(self.values))], axis=1)
@@ -172,3 +181,16 @@ class _Costs(Candidates):
     @property
     def single(self) -> bool:
         return len(self.values) == 1
+
+    @property
+    def least(self) -> int:
+        return self.tried
+
+
+def _given_costs(C: Any) -> tuple[float, ...]:
+    """One number or several, ascending."""
+    if not isinstance(C, (tuple, list, np.ndarray)):
+        return (positive_real(C, "C"),)
+    if not len(C):
+        raise ValueError("C must be 'auto', a positive number or several of them, got none; use 'auto'")
+    return tuple(sorted({positive_real(one, "C") for one in C}))

@@ -13,11 +13,11 @@ from krein.learning.newton.minimize import minimize
 from krein.learning.newton.rows import MemoryRows, Moments
 from krein.learning.targets import winning_columns
 
-__all__ = ["Scores", "best_strength", "held_out_scores", "held_out_values", "log_chances"]
+__all__ = ["Scores", "best_strength", "held_out_scores", "held_out_values", "log_chances", "path_ends"]
 
 # In units of the tolerance of the machine: the errors of an optimum that is missed by little are those of the optimum.
 _COARSER = {"hinge": 10.0, "logistic": 100.0}
-_WORSE = 2  # strengths in a row that are worse than the best so far end the path
+_WORSE = 2  # strengths in a row that are no better than the best so far end the path
 _MARGIN = 1e-3  # errors that differ by less than this share of the rows, or of the loss, are equal
 
 
@@ -104,9 +104,9 @@ def held_out_values(
 
 
 def held_out_scores(
-    rows: MemoryRows, moments: Moments, machine: Machine, strengths: Sequence[float], n_folds: int
+    rows: MemoryRows, moments: Moments, machine: Machine, strengths: Sequence[float], n_folds: int, least: int = 0
 ) -> Scores:
-    """Errors of several strengths on held-out rows; the path of a logistic machine ends when things only get worse.
+    """Errors of several strengths on held-out rows; the path ends where it no longer pays, see `path_ends`.
 
     Parameters
     ----------
@@ -116,6 +116,8 @@ def held_out_scores(
     strengths : sequence of float
     n_folds : int
         As in `held_out_values`.
+    least : int, default=0
+        Strengths that are tried whatever they bring.
 
     Returns
     -------
@@ -125,14 +127,46 @@ def held_out_scores(
     held = np.flatnonzero(rows.fold >= 0)
     share = rows.weight[held] / max(rows.weight[held].sum(), np.finfo(float).tiny)
     codes = rows.codes[held]
+    constant = 1.0 - float(np.bincount(codes, share).max(initial=0.0))
     errors, losses = np.full(len(strengths), np.inf), np.full(len(strengths), np.inf)
     for i, values in enumerate(held_out_values(rows, moments, machine, strengths, n_folds)):
         errors[i] = share @ (winning_columns(values[held]) != codes)
         if machine.kind == "logistic":
             losses[i] = -share @ log_chances(values[held])[np.arange(held.size), codes]
-            if i - int(losses[: i + 1].argmin()) >= _WORSE:
-                break
+        if i + 1 >= least and path_ends(Scores(errors[: i + 1], losses[: i + 1]), machine, constant):
+            break
     return Scores(errors, losses)
+
+
+def path_ends(scores: Scores, machine: Machine, constant: float) -> bool:
+    """Whether greater strengths are worth no try: the last two are no better than one before them.
+
+    Errors that differ by a margin are equal. A machine that is no better than the most frequent class has not begun to learn, and
+    the path goes on.
+
+    Parameters
+    ----------
+    scores : Scores
+        So far.
+    machine : Machine
+    constant : float
+        Error of the most frequent class.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> hinge = Machine("hinge", 2, 1e-4, 100)
+    >>> [path_ends(Scores(np.array(e), np.full(3, np.inf)), hinge, 0.4) for e in ([0.3, 0.3, 0.31], [0.3, 0.3, 0.2], [0.4] * 3)]
+    [True, False, False]
+    """
+    last = scores.errors.size - 1
+    if machine.kind == "logistic":
+        return last - int(scores.log_loss.argmin()) >= _WORSE
+    return last - best_strength(scores, machine) >= _WORSE and float(scores.errors.min()) < constant - _MARGIN
 
 
 def best_strength(scores: Scores, machine: Machine) -> int:

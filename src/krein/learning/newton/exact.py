@@ -151,7 +151,8 @@ def _choose_by_folds(
             factor = penalty_factor(found.signature, ratio)
             rows = MemoryRows(Z if factor is None else Z * factor, labeled.codes, weight, np.where(fold == held, 0, -1))
             same = same[np.argsort(pairs[same, 0], kind="stable")]
-            scores = held_out_scores(rows, rows.moments(), machine, pairs[same, 0].tolist(), 1)
+            strengths = pairs[same, 0].tolist()
+            scores = held_out_scores(rows, rows.moments(), machine, strengths, 1, least=candidates.least)
             errors[same] += share * scores.errors
             losses[same] += share * scores.log_loss
     return best_of(machine, pairs[:, 0], Scores(errors, losses), scale)

@@ -60,6 +60,11 @@ class Candidates(ABC):
     def single(self) -> bool:
         """Whether there is nothing to choose."""
 
+    @property
+    @abstractmethod
+    def least(self) -> int:
+        """Strengths of a path, the weakest first, that are tried whatever they bring."""
+
 
 @dataclass(frozen=True, eq=False)
 class Chosen:
@@ -289,7 +294,10 @@ def choose_strength(
         if several:
             prepared = _prepare(machine, Z, labeled, penalty_factor(signature, ratio), fold, in_place=False)
         same = same[np.argsort(pairs[same, 0], kind="stable")]
-        found = held_out_scores(prepared.rows, prepared.moments, machine, pairs[same, 0].tolist(), N_FOLDS)
+        strengths = pairs[same, 0].tolist()
+        found = held_out_scores(
+            prepared.rows, prepared.moments, machine, strengths, N_FOLDS, least=candidates.least
+        )
         errors[same], losses[same] = found.errors, found.log_loss
     chosen = best_of(machine, pairs[:, 0], Scores(errors, losses), first.scale)
     return chosen, None if several else first

@@ -46,6 +46,27 @@ def test_how_a_function_is_called_is_found_out(size):
     np.testing.assert_array_equal(block(overlaps, WORDS[:size]), expected)
 
 
+def test_a_function_of_sequences_that_gives_no_matrix_for_one_by_one():
+    """It is known by what it gives for some objects, as long as it takes no two objects."""
+
+    def gram(A, B):
+        A, B = np.array(A), np.array(B)
+        if A.ndim != 2 or B.ndim != 2:
+            raise ValueError("XA must be a 2-dimensional array")
+        return np.squeeze(A @ B.T)
+
+    rows = list(np.random.default_rng(0).normal(size=(9, 3)))
+    np.testing.assert_allclose(block(gram, rows, rows[:4]), np.array(rows) @ np.array(rows[:4]).T)
+
+
+def test_an_error_of_a_function_that_takes_neither_says_what_both_gave():
+    def flat(a, b):
+        raise ValueError("expected a 2-dimensional array")
+
+    with pytest.raises(SimilarityError, match=r"objects 0 and 0 could not be had.*two lists.*2-dimensional.*call='blocks'"):
+        block(flat)
+
+
 @pytest.mark.parametrize("columns", [1, 2, 3, 9, 32])
 @pytest.mark.parametrize("pair", [lambda x, y: x @ y, lambda x, y: float(np.exp(-np.abs(x - y).sum()))])
 def test_a_function_of_two_rows_is_not_taken_for_one_of_two_matrices(columns, pair):
@@ -351,14 +372,24 @@ def test_the_users_function_has_the_callers_blas_threads():
 
 
 @pytest.mark.parametrize("pairs", [1, 3, 5, 7, 12, 100])
-def test_a_job_is_cut_into_pieces_that_cover_it_in_order(pairs):
+def test_a_job_is_cut_into_pieces_that_cover_it(pairs):
+    objects = as_objects(list(range(20)))
+    few, many = np.array([2, 6]), np.array([3, 1, 4, 15, 9])
+    for rows, columns in ((few, many), (many, few)):
+        cuts = list(PairJob(objects, objects, rows, columns).cuts(pairs))
+        covered = np.zeros((rows.size, columns.size), dtype=int)
+        for cut in cuts:
+            covered[cut.rows, cut.columns] += 1
+            assert cut.size <= pairs
+            assert pairs < 2 or cut.shape[int(rows is many)] == min(2, cut.size)  # along the shorter side: few objects
+        np.testing.assert_array_equal(covered, 1)
+
+
+def test_a_cut_lists_its_pairs_column_after_column():
     objects = as_objects(list(range(20)))
     job = PairJob(objects, objects, np.array([3, 1, 4, 15, 9]), np.array([2, 6]))
-    covered = [
-        pair for cut in job.cuts(pairs) for pair in zip(*(part.tolist() for part in job.numbers(cut)), strict=True)
-    ]
-    assert covered == [(i, j) for j in (2, 6) for i in (3, 1, 4, 15, 9)]
-    assert max(cut.size for cut in job.cuts(pairs)) <= max(pairs, 1)
+    left, right = job.numbers(job.cut(4, 4))
+    np.testing.assert_array_equal(np.column_stack([left, right]), [[4, 2], [15, 2], [4, 6], [15, 6]])
 
 
 def test_bad_efforts():

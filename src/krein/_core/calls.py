@@ -5,17 +5,19 @@ Another process imports nothing of this library but this module and what it impo
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import repeat
 from typing import Any, final
 
 import numpy as np
-import scipy.sparse as sp
 
 from krein._core.threads import within_budget
 
-__all__ = ["Called", "Piece", "call_elsewhere", "call_piece", "gives_matrix", "real_matrix"]
+__all__ = ["Called", "Piece", "call_elsewhere", "call_piece", "real_matrix", "why_no_matrix"]
+
+_AS_OBJECTS = 4096  # values that are kept as Python's numbers, which take room, until they are made an array
 
 
 @final
@@ -95,8 +97,8 @@ def call_elsewhere(function: Callable[[Any, Any], Any], takes_blocks: bool, piec
     return Called(called.values, problem=f"{type(called.error).__name__}: {called.error}")
 
 
-def gives_matrix(function: Callable[[Any, Any], Any], piece: Piece) -> bool:
-    """Whether a function called with two sequences gives something of the shape of a matrix of their pairs.
+def why_no_matrix(function: Callable[[Any, Any], Any], piece: Piece) -> str:
+    """What keeps a function called with two sequences from giving something of the shape of a matrix of their pairs.
 
     Parameters
     ----------
@@ -106,29 +108,36 @@ def gives_matrix(function: Callable[[Any, Any], Any], piece: Piece) -> bool:
 
     Returns
     -------
-    bool
-        False also where it raises an exception: it may well take two objects.
+    str
+        Empty if it gives one. An exception is a reason like any other: the function may well take two objects.
     """
     try:
         with within_budget():
-            return tuple(np.shape(function(piece.left, piece.right))) == piece.shape
-    except Exception:
-        return False
+            shape = np.shape(function(piece.left, piece.right))
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return "" if shape == piece.shape else f"an array of shape {shape} for {piece.shape[0]} and {piece.shape[1]}"
 
 
 def _call_pairs(function: Callable[[Any, Any], Any], piece: Piece) -> Called:
+    lines = [(piece.left, piece.right)] if piece.zipped else ((piece.left, repeat(right)) for right in piece.right)
+    found: list[np.ndarray] = []
     values: list[Any] = []
     error: BaseException | None = None
     try:
         with within_budget():  # not quiet: the user's function may have all threads that this caller has
-            if piece.zipped:
-                values.extend(map(function, piece.left, piece.right))  # keeps what came before an exception
-            else:
-                for right in piece.right:
-                    values.extend(map(function, piece.left, repeat(right)))
+            for left, right in lines:
+                values.extend(map(function, left, right))  # keeps what came before an exception
+                if len(values) >= _AS_OBJECTS:
+                    called = _real_values(values, None)
+                    found.append(called.values)
+                    if called.problem:
+                        return Called(np.concatenate(found), problem=called.problem)
+                    values = []
     except BaseException as ended:  # Ctrl-C as well: what was computed goes into the cache before it goes on its way
         error = ended
-    return _real_values(values, error)
+    called = _real_values(values, error)
+    return Called(np.concatenate([*found, called.values]), called.error, called.problem)
 
 
 def _real_values(values: list[Any], error: BaseException | None) -> Called:
@@ -182,7 +191,10 @@ def real_matrix(values: Any, shape: tuple[int, int]) -> np.ndarray:
     -------
     ndarray of that shape, float32 or float64
     """
-    matrix = np.asarray(values.toarray() if sp.issparse(values) else values)
+    sparse = sys.modules.get("scipy.sparse")  # whoever returns such a matrix has imported it, and others need not
+    matrix = np.asarray(values.toarray() if sparse is not None and sparse.issparse(values) else values)
+    if matrix.shape == tuple(size for size in shape if size > 1):  # a single row or column without its second dimension
+        matrix = matrix.reshape(shape)
     if matrix.shape != shape:
         raise ValueError(
             f"a function of two sequences must return one value per pair of objects, shape {shape}, got {matrix.shape}; a "

@@ -14,6 +14,8 @@ __all__ = ["Processes", "n_processes"]
 
 Result = TypeVar("Result")
 
+_most_started = 1  # processes that this one has started at a time, which joblib keeps for the next who asks
+
 
 def n_processes(n_jobs: int | None) -> int:
     """How many processes to use.
@@ -66,6 +68,11 @@ class Processes(AbstractContextManager["Processes"]):
             self._pool.__exit__(*error)
             self._pool = None
 
+    @property
+    def started(self) -> bool:
+        """Whether the processes are there."""
+        return _most_started >= self.count
+
     def run(self, function: Callable[..., Result], tasks: Iterable[tuple[Any, ...]]) -> Generator[Result, None, None]:
         """Results of ``function(*task)`` in the order of the tasks, each as soon as it is there.
 
@@ -85,6 +92,8 @@ class Processes(AbstractContextManager["Processes"]):
             return
         import joblib
 
+        global _most_started
+        _most_started = max(_most_started, self.count)
         if self._pool is None:
             self._pool = joblib.Parallel(n_jobs=self.count, return_as="generator", batch_size=1).__enter__()
         results = self._pool(joblib.delayed(function)(*task) for task in tasks)

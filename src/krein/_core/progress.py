@@ -1,4 +1,4 @@
-"""How far long work has come, on standard error: a bar on a terminal, a line for each tenth elsewhere."""
+"""How far long work has come, on standard error: a bar on a terminal; elsewhere a line for the first and for each tenth."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _bar(label: str, total: int) -> tuple[Callable[[int], None], Callable[[], No
 
 
 def _lines(label: str, total: int) -> Callable[[int], None]:
-    tenth = 0
+    tenth = -1
 
     def update(done: int) -> None:
         nonlocal tenth

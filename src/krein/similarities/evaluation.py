@@ -10,7 +10,7 @@ from typing import Any, Self, final
 
 import numpy as np
 
-from krein._core.calls import Called, call_elsewhere, call_piece, gives_matrix
+from krein._core.calls import Called, call_elsewhere, call_piece, why_no_matrix
 from krein._core.checks import truth_value
 from krein._core.errors import SimilarityError
 from krein._core.processes import Processes, n_processes
@@ -24,9 +24,13 @@ __all__ = ["Effort", "Evaluation"]
 
 _PIECE_SECONDS = 0.2  # a piece of work takes about so long: it decides when progress is shown, and no result
 _MOST_PAIRS = 2**21  # in a piece, 16 MiB of values
-_FIRST_PAIRS = 4  # in a piece as long as nothing is known of how long a pair takes
-_PIECES_PER_PROCESS = 4  # so that none waits long for the last
-_WORTH_PROCESSES = 0.1  # seconds of work: less is done here, sooner than sent away
+_FIRST_PAIRS = 1  # in a piece as long as nothing is known of how long a pair takes: it may be a minute
+_BLOCK_PAIRS = 2**14  # in a call with two sequences, whatever the clock says: digits may hang on the shape of a block
+_FIRST_BLOCK = 32  # pairs in the first such call
+_SLOW_BLOCK = 60.0  # seconds; a function that takes longer for a block is no product of matrices, and is given pieces
+_PIECES_PER_PROCESS = 2  # at the least, so that none waits long for the last; each costs some milliseconds
+_STARTED = 0.5  # seconds that processes take to be there
+_WORTH_SENDING = 0.1  # seconds of work: less is done here, sooner than sent away
 _PROBED = (3, 2)  # objects of a first call that finds out how a function is called
 
 
@@ -73,6 +77,7 @@ class Evaluation:
         self.itemsize = 8  # bytes of the least precise numbers seen
         self._function = kernel.evaluator
         self.takes_blocks = takes_blocks
+        self._no_blocks = ""  # why it is not called with sequences, where that was found out
         self._average = average
         self._cache: SimilarityCache | None = as_cache(effort.cache)
         self._verbose = truth_value(effort.verbose, "verbose")
@@ -194,9 +199,11 @@ class Evaluation:
         blocks, done = self._find_out(job), 0
         while done < values.size:
             left = values.size - done
-            if self._processes.count > 1 and left * self._seconds > _WORTH_PROCESSES:
-                even = -(-left // (_PIECES_PER_PROCESS * self._processes.count))
-                self._fill_elsewhere(job, list(job.cuts(max(1, min(even, self._pace(blocks))), done)), blocks, values)
+            if self._pays(left):
+                pairs, even = self._pace(blocks), -(-left // (_PIECES_PER_PROCESS * self._processes.count))
+                # pieces of a block function are the same whoever makes them
+                size = pairs if blocks and pairs == _BLOCK_PAIRS else max(1, min(even, pairs))
+                self._fill_elsewhere(job, list(job.cuts(size, done)), blocks, values)
                 return values
             cut = job.cut(done, self._pace(blocks))
             began = time.perf_counter()
@@ -204,6 +211,13 @@ class Evaluation:
             self._seconds = (time.perf_counter() - began) / cut.size
             done += cut.size
         return values
+
+    def _pays(self, left: int) -> bool:
+        """Whether other processes are sooner with what is left of a job, where they must first be started with all that is left."""
+        if self._processes.count == 1 or left * self._seconds < _WORTH_SENDING:
+            return False
+        saved = max(left, self._total - self.count) * self._seconds * (1.0 - 1.0 / self._processes.count)
+        return self._processes.started or saved > _STARTED
 
     def _fill_elsewhere(self, job: PairJob, cuts: list[Cut], blocks: bool, values: np.ndarray) -> None:
         tasks = ((self._function, blocks, job.piece(cut, blocks=blocks)) for cut in cuts)
@@ -215,13 +229,25 @@ class Evaluation:
         self._seconds = (time.perf_counter() - began) * self._processes.count / pairs
 
     def _find_out(self, job: PairJob) -> bool:
-        """Whether the function takes sequences: it gives a matrix of the right shape for some objects, and for one by one."""
+        """Whether the function takes sequences: it gives a matrix of the right shape for some objects, and for one by one.
+
+        A product of two vectors may give one for some objects too, where the shapes happen to fit. So where it gives none for
+        one by one, it takes sequences only if it takes no two objects.
+        """
         if self.takes_blocks is None:
             some = PairJob(job.left, job.right, job.rows[: _PROBED[0]], job.columns[: _PROBED[1]])
             pieces = [some.piece(some.cut(0, pairs), blocks=True) for pairs in (_PROBED[0] * _PROBED[1], 1)]
-            self.takes_blocks = all(gives_matrix(self._function, piece) for piece in pieces)
+            self._no_blocks = why_no_matrix(self._function, pieces[0])
+            made = 0 if self._no_blocks else pieces[0].shape[0] * pieces[0].shape[1]
+            if made and why_no_matrix(self._function, pieces[1]):
+                one = call_piece(self._function, False, some.piece(some.cut(0, 1), blocks=False))
+                if one.error is not None and not isinstance(one.error, Exception):
+                    raise one.error  # Ctrl-C
+                self.takes_blocks = one.error is not None or bool(one.problem)
+            else:
+                self.takes_blocks = made > 0
             if self.takes_blocks:
-                self.count += sum(piece.shape[0] * piece.shape[1] for piece in pieces)
+                self.count += made + 1
         return self.takes_blocks
 
     def _elsewhere(self, tasks: Iterator[tuple[Any, ...]]) -> Generator[Called, None, None]:
@@ -242,7 +268,9 @@ class Evaluation:
     def _pace(self, blocks: bool) -> int:
         """Pairs in a piece."""
         if not self._seconds:
-            return _MOST_PAIRS if blocks else _FIRST_PAIRS
+            return _FIRST_BLOCK if blocks else _FIRST_PAIRS
+        if blocks and self._seconds * _BLOCK_PAIRS < _SLOW_BLOCK:
+            return _BLOCK_PAIRS
         return int(np.clip(_PIECE_SECONDS / self._seconds, 1, _MOST_PAIRS))
 
     def _take(self, called: Called, job: PairJob, cut: Cut, values: np.ndarray) -> None:
@@ -274,6 +302,8 @@ class Evaluation:
             if self._cache is not None
             else "with cache='a file' what is computed before an error is kept for the next fit"
         )
+        if self._no_blocks and not self.count:
+            kept = f"with two lists of objects it gave {self._no_blocks}; say call='blocks' if it takes lists, 'pairs' if not"
         return f"the similarity of objects {where} could not be had: {problem} ({kept})"
 
     def _keys_of(self, objects: Objects) -> list[bytes]:

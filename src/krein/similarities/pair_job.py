@@ -64,7 +64,10 @@ class PairJob:
         return self.rows.size, 1 if self.zipped else self.columns.size
 
     def cut(self, done: int, pairs: int) -> Cut:
-        """About so many pairs from the first that is not done: part of a column, or some whole columns.
+        """About so many pairs from the first that is not done: some whole lines, or part of one.
+
+        Lines are the rows, or the columns where those are fewer: few pairs need few objects then, which matters where the
+        objects are sent to another process.
 
         Parameters
         ----------
@@ -75,10 +78,14 @@ class PairJob:
         Cut
         """
         height, width = self.shape
-        column, row = divmod(done, height)
-        if row or pairs < height:
-            return Cut(slice(row, min(height, row + pairs)), slice(column, column + 1))
-        return Cut(slice(0, height), slice(column, min(width, column + pairs // height)))
+        across = height < width
+        lines, length = (width, height) if across else (height, width)
+        line, at = divmod(done, length)
+        if at or pairs < length:
+            some, part = slice(line, line + 1), slice(at, min(length, at + pairs))
+        else:
+            some, part = slice(line, min(lines, line + pairs // length)), slice(0, length)
+        return Cut(part, some) if across else Cut(some, part)
 
     def cuts(self, pairs: int, done: int = 0) -> Iterator[Cut]:
         """The job, or what is left of it, in pieces of about so many pairs.

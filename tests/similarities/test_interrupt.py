@@ -1,0 +1,87 @@
+"""Ctrl-C while other processes evaluate pairs: it ends at once, leaves no process behind, and keeps what was computed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from krein import ExactKreinRidge
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals to a group of processes are a matter of POSIX")
+
+WORDS = ["x" * i for i in range(1, 61)]
+PATIENCE = 120.0  # seconds after which a process that does not answer is given up; no result hangs on it
+SCRIPT = """
+import os, pathlib, time
+from krein import ExactKreinRidge
+
+seen = pathlib.Path({seen!r})
+
+def slow(a, b):
+    (seen / str(os.getpid())).touch()
+    time.sleep(60.0 if (seen / "stuck").exists() else 0.02)
+    return 1.0 / (1.0 + abs(len(a) - len(b)))
+
+words = ["x" * i for i in range(1, 61)]
+model = ExactKreinRidge(slow, call="pairs", n_jobs={jobs}, cache={cache!r}, verbose=True, lam=0.1)
+model.fit(words, [float(len(word)) for word in words])
+"""
+
+
+def similar(a, b):
+    return 1.0 / (1.0 + abs(len(a) - len(b)))
+
+
+def until(true):
+    end = time.monotonic() + PATIENCE
+    while not true():
+        assert time.monotonic() < end, "it takes too long"
+        time.sleep(0.02)
+
+
+def group_is_gone(number):
+    try:
+        os.killpg(number, 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
+@pytest.mark.parametrize(
+    ("jobs", "stuck", "to"),  # stuck in calls that take a minute; a terminal tells all processes, a supervisor may tell one
+    [(1, True, "parent"), (2, False, "group"), (2, True, "group"), (2, True, "parent")],
+)
+def test_ctrl_c(tmp_path: Path, jobs: int, stuck: bool, to: str):
+    seen, cache = tmp_path / "seen", tmp_path / "values"
+    seen.mkdir()
+    script = SCRIPT.format(seen=str(seen), cache=str(cache), jobs=jobs)
+    running = subprocess.Popen(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    try:
+        workers = 0 if jobs == 1 else 2
+        until(lambda: len(list(seen.iterdir())) >= 1 + workers and cache.exists() and cache.stat().st_size > 2000)
+        if stuck:
+            (seen / "stuck").touch()
+            time.sleep(0.3)  # the calls that are under way end, others begin
+        (os.killpg if to == "group" else os.kill)(running.pid, signal.SIGINT)
+        _, said = running.communicate(timeout=0.5 * 60.0)  # before a call that takes a minute could end
+        until(lambda: group_is_gone(running.pid))
+    finally:
+        if running.poll() is None:
+            os.killpg(running.pid, signal.SIGKILL)
+            running.communicate()
+    assert running.returncode != 0
+    assert said.rstrip().endswith("KeyboardInterrupt")
+    assert "evaluations" in said  # progress was shown
+    fresh = ExactKreinRidge(similar, call="pairs", lam=0.1).fit(WORDS, [float(len(word)) for word in WORDS])
+    again = ExactKreinRidge(similar, call="pairs", lam=0.1, cache=cache).fit(WORDS, [float(len(word)) for word in WORDS])
+    kept = (cache.stat().st_size - again.n_evaluations_ * 40) // 40  # before: a record takes 40 bytes
+    assert again.n_evaluations_ == fresh.n_evaluations_ - kept
+    assert kept > 40

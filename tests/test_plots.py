@@ -15,9 +15,25 @@ from scipy.integrate import trapezoid
 import krein
 from krein.kernels import NTK, DeltaGaussian, Gaussian, Laplacian, Sigmoid, SphericalPolynomial
 from krein.measures import SignedMeasure
-from krein.plotting import COLORS, STYLES, plot_importances, plot_measure, plot_measures, plot_trials, save_figure
+from krein.plotting import (
+    COLORS,
+    STYLES,
+    new_figure,
+    plot_confusion,
+    plot_importances,
+    plot_measure,
+    plot_measures,
+    plot_trials,
+    plot_widths,
+    save_figure,
+)
 
 R = 2**0.5
+
+
+def new_axes():
+    """Axes that pyplot does not know."""
+    return new_figure(5.0, 4.0).subplots()
 
 
 def lines(axes, colour):
@@ -166,7 +182,7 @@ def test_trials_are_drawn_with_the_chosen_one_ringed():
 
 def test_importances_are_sorted_named_and_cut_to_twenty() -> None:
     values = np.arange(30.0) / 435.0
-    axes = plot_importances(values, [f"c{i}" for i in range(30)]).axes[0]
+    axes = plot_importances(values, [f"c{i}" for i in range(30)], new_axes())
     assert [label.get_text() for label in axes.get_yticklabels()][-1] == "c29"
     assert len(axes.patches) == 20
     assert "20 of 30" in axes.get_xlabel()
@@ -175,3 +191,76 @@ def test_importances_are_sorted_named_and_cut_to_twenty() -> None:
             plot_importances(bad)
     with pytest.raises(ValueError, match="as many"):
         plot_importances([1.0], ["a", "b"])
+
+
+def test_a_measure_draws_itself_on_axes_given():
+    measure = krein.signed_measure(Sigmoid(1.0, -0.5), 16, radius=R)
+    axes = new_axes()
+    assert measure.plot(axes) is axes
+    beside = plot_measure(Sigmoid(1.0, -0.5), measure).axes[1]
+    for mine, theirs in zip(axes.lines, beside.lines, strict=True):
+        assert_allclose(mine.get_xydata(), theirs.get_xydata())
+
+
+def test_degrees_of_a_kernel_on_the_sphere():
+    """Stems are the Gegenbauer expansion: with P_n(1) = 1 they add up to k(0), and the first negative degree is named."""
+    found = krein.diagnose(Sigmoid(1.0, -0.5), dim=8)
+    axes = found.plot(new_axes())
+    drawn = np.concatenate(
+        [line.get_xydata() for name in ("positive", "negative") for line in lines(axes, COLORS[name])]
+    )
+    assert drawn[:, 1].sum() == pytest.approx(float(Sigmoid(1.0, -0.5).radial(0.0)), rel=1e-6)
+    assert drawn[drawn[:, 1] < 0.0][:, 0].min() == found.negative_degree
+
+
+def test_degrees_of_a_polynomial():
+    """u² on the circle is (1 + cos 2θ) / 2: half in degree 0, half in degree 2."""
+    found = krein.diagnose(krein.kernels.Radial(lambda z: (1.0 - z**2 / 2) ** 2, domain="sphere"), dim=2)
+    assert_allclose(found.sphere_weights[:4], [0.5, 0.0, 0.5, 0.0], atol=1e-12)
+
+
+def test_errors_against_widths():
+    axes = plot_widths({"a": [(256, 0.01), (64, 0.1)], "b": [(64, 0.2)]}, new_axes(), target=0.05)
+    assert_allclose(axes.lines[0].get_xydata(), [[64, 0.1], [256, 0.01]])
+    assert axes.lines[-1].get_ydata()[0] == 0.05
+    assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
+    X = np.random.default_rng(0).normal(size=(200, 2))
+    search = krein.SignedFourierFeatures(Gaussian(2.0), "auto", error=0.1, random_state=0).fit(X).width_search_
+    axes = plot_widths(search, new_axes())
+    taken = search.trials[search.chosen]
+    assert_allclose(axes.lines[-1].get_xydata(), [[taken.n_components, taken.error]])
+    assert search.target in [line.get_ydata()[0] for line in axes.lines]
+    with pytest.raises(ValueError, match="errors is empty"):
+        plot_widths({})
+
+
+def test_confusion_counts_rows():
+    true, said = ["b", "a", "a", "c"], ["b", "a", "b", "a"]
+    axes = plot_confusion(true, said, new_axes())
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["a", "b", "c"]
+    counts = {text.get_position(): text.get_text() for text in axes.texts}
+    assert counts == {(0, 0): "1", (1, 0): "1", (1, 1): "1", (0, 2): "1"}
+    assert axes.get_title(loc="left") == "50.0 % right"
+    many = np.arange(20)
+    assert not plot_confusion(many, many, new_axes()).texts
+
+
+def test_without_axes_a_figure_is_made_that_pyplot_shows():
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    before = set(pyplot.get_fignums())
+    axes = krein.signed_measure(Gaussian(), 3).plot()
+    (number,) = set(pyplot.get_fignums()) - before
+    assert pyplot.figure(number) is axes.figure
+    pyplot.close(number)
+
+
+def test_axes_must_be_axes():
+    measure = krein.signed_measure(Gaussian(), 3)
+    with pytest.raises(TypeError, match="ax must be 1 axes of matplotlib"):
+        measure.plot("here")
+    with pytest.raises(TypeError, match="ax must be 1 axes of matplotlib"):
+        measure.plot(new_figure(4.0, 4.0).subplots(1, 2))
+
+
+def test_a_figure_without_pyplot_shows_in_a_notebook():
+    assert plot_measure(Gaussian(), krein.signed_measure(Gaussian(), 3))._repr_png_().startswith(b"\x89PNG")

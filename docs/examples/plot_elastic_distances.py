@@ -21,6 +21,7 @@ everyone, labels = np.concatenate([X, X_new]), np.concatenate([y, y_new])
 diagnosis = krein.diagnose(pairwise_distance(everyone, method="dtw"), distance=True, y=labels)
 print(diagnosis)
 diagnosis.plot(style="light")
+diagnosis.plot_objects(style="light")
 
 # %%
 # Power and scale from the labels

@@ -29,6 +29,7 @@ print(krein.diagnose(noisy, y=y))
 diagnosis = krein.diagnose(np.tanh(X @ X.T - 1.0), y=y)
 print(diagnosis)
 diagnosis.plot(style="light")
+diagnosis.plot_objects(style="light")
 
 # %%
 # Distances

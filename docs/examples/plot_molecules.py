@@ -40,6 +40,7 @@ K /= np.multiply.outer(size, size)
 diagnosis = krein.diagnose(K, y=y)
 print(diagnosis)
 diagnosis.plot(style="light")
+diagnosis.plot_objects(style="light")
 
 # %%
 # Beside a positive one

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from html import escape
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
+from krein._core.cards import card
+from krein._core.look import Style
+from krein._core.sketch import sketch, stems
 from krein.learning.negative_part import PartScores
 from krein.similarities.entries import EntryScan
 from krein.similarities.matrix_spectrum import MatrixSpectrum, NoiseBand
@@ -15,9 +17,11 @@ from krein.similarities.replication import Replication
 from krein.similarities.triangles import TriangleCheck
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes
 
 __all__ = ["MatrixDiagnosis"]
+
+_SKETCHED = 40  # eigenvalues from each end, in a notebook
 
 
 @final
@@ -81,6 +85,12 @@ class MatrixDiagnosis:
         """Negative eigenfraction, the share of negative eigenvalues in the sum of all sizes."""
         return None if self.spectrum is None else self.spectrum.negative_fraction
 
+    @property
+    def title(self) -> str:
+        """What was looked at, in one line."""
+        kind = "distances" if self.distance else "similarities"
+        return f"{self.n_objects:,} × {self.n_objects:,} matrix of {kind}"
+
     def facts(self) -> list[tuple[str, str]]:
         """Names and values, as the printed form and the page show them.
 
@@ -119,8 +129,7 @@ class MatrixDiagnosis:
         return rows
 
     def __str__(self) -> str:
-        kind = "distances" if self.distance else "similarities"
-        lines = [f"{self.n_objects:,} × {self.n_objects:,} matrix of {kind}"]
+        lines = [self.title]
         lines += [f"  {name:<30} {value}" for name, value in self.facts()]
         for title, texts in (("why", self.reasons), ("next", self.advice)):
             lines += [f"  {title if first else '':<30} {text}" for first, text in _firsts(texts)]
@@ -129,15 +138,8 @@ class MatrixDiagnosis:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        kind = "distances" if self.distance else "similarities"
         rows = self.facts() + [("why", text) for text in self.reasons] + [("next", text) for text in self.advice]
-        body = "".join(
-            f'<tr><th scope="row" style="text-align:left;vertical-align:top;white-space:nowrap">{escape(name)}</th>'
-            f'<td style="text-align:left">{escape(value)}</td></tr>'
-            for name, value in rows
-        )
-        title = f"{self.n_objects:,} × {self.n_objects:,} matrix of {kind}"
-        return f'<table><caption style="text-align:left"><b>{title}</b></caption><tbody>{body}</tbody></table>'
+        return card(self.title, rows, drawing=_sketch(self.spectrum))
 
     def to_dict(self) -> dict[str, Any]:
         """The numbers for a file: what JSON can hold.
@@ -178,24 +180,58 @@ class MatrixDiagnosis:
             }
         return found
 
-    def plot(self, *, style: str = "auto") -> Figure:
-        """A picture: the spectrum with its signs, and the objects on two leading axes.
+    def plot(self, ax: Any = None, *, style: Style = "auto") -> Axes:
+        """Draw the eigenvalues with their signs, and the band that noise in the entries would fill.
 
         Parameters
         ----------
+        ax : matplotlib.axes.Axes, default=None
+            To draw on; None for a new figure.
         style : {"auto", "light", "dark"}, default="auto"
 
         Returns
         -------
-        matplotlib.figure.Figure
+        matplotlib.axes.Axes
         """
+        from krein.plotting import plot_spectrum
+
+        return plot_spectrum(self._drawable(), ax, band=self.band, style=style)
+
+    def plot_objects(self, ax: Any = None, *, style: Style = "auto") -> Axes:
+        """Draw the objects on the largest positive axis and the most negative one, in the colors of their labels.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, default=None
+            To draw on; None for a new figure.
+        style : {"auto", "light", "dark"}, default="auto"
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        from krein.plotting import plot_objects
+
+        return plot_objects(self._drawable(), ax, labels=self.labels, style=style)
+
+    def _drawable(self) -> MatrixSpectrum:
         if self.spectrum is None:
             raise ValueError(
                 "a matrix with missing or infinite entries has no spectrum to draw; fill or drop them first"
             )
-        from krein.plotting import plot_spectrum
+        return self.spectrum
 
-        return plot_spectrum(self.spectrum, band=self.band, labels=self.labels, style=style)  # type: ignore[arg-type]
+
+def _sketch(spectrum: MatrixSpectrum | None) -> str:
+    """The roots of the eigenvalues, so that small ones are seen, with their signs."""
+    if spectrum is None:
+        return ""
+    values = spectrum.values[::-1]
+    values = np.concatenate([values[:_SKETCHED], values[_SKETCHED:][-_SKETCHED:]])
+    roots, places = np.sign(values) * np.sqrt(np.abs(values)), np.arange(1.0, values.size + 1.0)
+    up, down = values > spectrum.rounding, values < -spectrum.rounding
+    marks = (stems(places[up], roots[up], "positive"), stems(places[down], roots[down], "negative"))
+    return sketch(marks, "signed roots of the eigenvalues, largest first", "±√|eigenvalue|, largest first")
 
 
 def _symmetry(scan: EntryScan) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import krein
-import krein.plotting.look
+import krein._core.look
 from krein._core.errors import DatasetError, ModelFileError, TableError
 from krein.cli.files import check_out, write_column
 from krein.cli.predict import predict
@@ -35,7 +35,7 @@ def finished_download(path):
 
 def save_figure(path):
     figure = pytest.importorskip("matplotlib.figure").Figure()
-    krein.plotting.look.save_figure(figure, path)
+    krein._core.look.save_figure(figure, path)
 
 
 WRITERS = {

@@ -350,7 +350,7 @@ def test_every_kernel_gets_a_readable_answer(kernel: Kernel) -> None:
         text = str(d)
         assert repr(kernel) in text
         assert f"dimension {dim}" in text
-        for words in ("positive decomposition", "positive definite on sphere", "use "):
+        for words in ("positive decomposition", "positive definite on the sphere", "use "):
             assert words in text
         assert max(len(line) for line in text.splitlines()) < 260
 

@@ -88,15 +88,17 @@ def _diagnose_matrix(
     y = None if labels is None else read_labels(labels, matrix.shape[0])
     found = krein.diagnose(matrix, distance=distance, y=y, noise=noise)
     if plot is not None:
-        from krein.plotting import save_figure
+        from krein.plotting import new_figure, save_figure
 
-        save_figure(found.plot(), plot)
+        figure = new_figure(9.5, 3.8)
+        left, right = figure.subplots(1, 2)
+        found.plot(left)
+        found.plot_objects(right)
+        save_figure(figure, plot)
     if as_json:
         print_json(found.to_dict())
         return
-    console().print(
-        f"{found.n_objects:,} × {found.n_objects:,} matrix of {'distances' if distance else 'similarities'}"
-    )
+    console().print(found.title)
     words = {"why": "\n".join(found.reasons), "next": "\n".join(found.advice)}
     console().print(report_card(dict(found.facts()) | words | ({"written to": str(plot)} if plot else {})))
 

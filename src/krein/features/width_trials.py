@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import final
 
+from krein._core.cards import card, card_table
 from krein._core.checks import integer, one_of, positive_integer, positive_real
 
 __all__ = ["WidthTrial", "WidthSearch"]
@@ -78,6 +79,16 @@ class WidthSearch:
     def n_evaluations(self) -> int:
         """Values of the kernel that the whole search computed."""
         return sum(one.n_evaluations for one in self.trials)
+
+    def _repr_html_(self) -> str:
+        header = ("weights", "drawn", "evaluations", "n_components", "error")
+        rows = [
+            (one.weights, f"{one.n_columns}", f"{one.n_evaluations}", f"{one.n_components}", f"{one.error:.2e}")
+            for one in self.trials
+        ]
+        best = {(self.chosen, j) for j in range(len(header))}
+        said = f"Search for an error of {self.target:g}: {'met' if self.met else 'not met'}"
+        return card(said, table=card_table(header, rows, best=best))
 
     def __str__(self) -> str:
         lines = ["weights     drawn  evaluations  n_components     error"]

@@ -363,6 +363,11 @@ class Kernel(ABC):
     def __neg__(self) -> Kernel:
         return self * -1.0
 
+    def _repr_html_(self) -> str:
+        from krein.kernels.kernel_card import kernel_card  # here: a card is of a kernel
+
+        return kernel_card(self)
+
     def __repr__(self) -> str:
         shown = []
         for field in sorted(fields(self), key=lambda f: bool(f.kw_only)):  # type: ignore[arg-type]  # leaves are dataclasses

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
+from krein._core.cards import card
+from krein._core.look import Style
+from krein._core.sketch import sketch, stems
 from krein.measures.arguments import check_kernel
 from krein.measures.closed_form import Term, jordan_of_laws
 from krein.measures.density import Density
@@ -16,7 +19,10 @@ from krein.measures.fourier import critical_exponent, fourier_measure, tail_mass
 from krein.measures.omega import check_dim
 from krein.measures.protocol import RadialKernel, closed_terms
 from krein.measures.smoothness import FIT_MARGIN, Shape, radial_shape, singularity_exponent
-from krein.measures.sphere import lower_dimension_with_negative_degree, negative_degrees
+from krein.measures.sphere import lower_dimension_with_negative_degree, negative_degrees, sphere_weights
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["Diagnosis", "diagnose"]
 
@@ -52,6 +58,9 @@ class Diagnosis:
         Whether the exponent was fitted rather than known.
     advice : str
         Which method and radius to use.
+    sphere_weights : tuple of float, default=()
+        What each degree of spherical harmonics has of k(0) on the unit sphere, from degree 0; negative where the kernel is
+        not positive definite there.
     """
 
     kernel: str
@@ -69,8 +78,15 @@ class Diagnosis:
     tail_exponent: float | None
     numerical: bool
     advice: str
+    sphere_weights: tuple[float, ...] = ()
 
-    def __str__(self) -> str:
+    def facts(self) -> list[tuple[str, str]]:
+        """Names and values, as the printed form and a notebook show them.
+
+        Returns
+        -------
+        list of (str, str)
+        """
         answer = {True: "yes", False: "no", None: "undecided"}
         mass = "not computed" if self.mass is None else f"{self.mass:.4g}"
         if self.positive_mass is not None:
@@ -80,20 +96,47 @@ class Diagnosis:
             sphere += f" (coefficient of degree {self.negative_degree} is negative)"
         elif not self.positive_on_sphere:
             sphere += " (nor on spheres of lower dimension, where it is seen)"
-        lines = [
-            f"{self.kernel} in dimension {self.dim}",
-            f"  positive decomposition on R^{self.dim}   {answer[self.finite]}, by {self.rule}"
-            + (" (decided numerically)" if self.numerical else ""),
-            f"    {self.reason}",
-            f"  mass of its measure            {mass}",
-            f"  positive definite on R^{self.dim:<6} {answer[self.positive_definite]}",
-            f"  positive definite on sphere    {sphere}",
+        decided = f"{answer[self.finite]}, by {self.rule}" + (" (decided numerically)" if self.numerical else "")
+        rows = [
+            (f"positive decomposition on R^{self.dim}", decided),
+            ("why", self.reason),
+            ("mass of its measure", mass),
+            (f"positive definite on R^{self.dim}", answer[self.positive_definite]),
+            ("positive definite on the sphere", sphere),
         ]
         if self.tail_exponent is not None:
-            lines.append(
-                f"  tail of the measure            r^{-self.tail_exponent:.3g}; a finite mass needs a power below -1"
-            )
-        return "\n".join([*lines, f"  use                            {self.advice}"])
+            rows.append(("tail of the measure", f"r^{-self.tail_exponent:.3g}; a finite mass needs a power below -1"))
+        return [*rows, ("use", self.advice)]
+
+    def __str__(self) -> str:
+        facts = self.facts()
+        width = max(len(name) for name, _ in facts)
+        lines = [f"  {name:<{width}}  {value}" for name, value in facts]
+        return "\n".join([f"{self.kernel} in dimension {self.dim}", *lines])
+
+    def _repr_html_(self) -> str:
+        weights = np.asarray(self.sphere_weights)
+        up, down = np.flatnonzero(weights > 0.0), np.flatnonzero(weights < 0.0)
+        marks = (stems(up, weights[up], "positive"), stems(down, weights[down], "negative"))
+        drawing = sketch(marks, "what each degree has of k(0), with its sign", "degree on the sphere")
+        return card(f"{self.kernel} in dimension {self.dim}", self.facts(), drawing=drawing)
+
+    def plot(self, ax: Any = None, *, style: Style = "auto") -> Axes:
+        """Draw what each degree of spherical harmonics has of k(0) on the unit sphere; negative ones make it indefinite.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, default=None
+            To draw on; None for a new figure.
+        style : {"auto", "light", "dark"}, default="auto"
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        from krein.measures.drawing import draw_degrees
+
+        return draw_degrees(self.sphere_weights, f"{self.kernel} on the unit sphere of R^{self.dim}", ax, style)
 
 
 def diagnose(kernel: RadialKernel, dim: int) -> Diagnosis:
@@ -313,4 +356,5 @@ def _report(
         tail_exponent=tail if tail is None or math.isfinite(tail) else None,
         numerical=numerical,
         advice=advice,
+        sphere_weights=tuple(sphere_weights(kernel.radial, dim).tolist()),
     )

@@ -5,16 +5,24 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Any, Literal, Self, final
+from typing import TYPE_CHECKING, Any, Literal, Self, final
 
 import numpy as np
 
+from krein._core.cards import card
 from krein._core.checks import one_of, positive_real, real, truth_value
+from krein._core.look import Style
+from krein._core.sketch import curve, sketch, stems
 from krein.measures.head import NO_HEAD, Head
 from krein.measures.omega import check_dim
 from krein.measures.parts import NO_MASS, Atoms, RadialPart, mix
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 __all__ = ["SignedMeasure", "check_measure"]
+
+_SKETCHED = 120  # points of a curve in a notebook
 
 
 @final
@@ -252,15 +260,54 @@ class SignedMeasure:
     def __sub__(self, other: Any) -> SignedMeasure:
         return self + (-other) if isinstance(other, SignedMeasure) else NotImplemented
 
-    def __str__(self) -> str:
+    @property
+    def title(self) -> str:
+        """What it is, in one line."""
+        return f"signed measure on R^{self.dim} ({self.decomposition} parts)"
+
+    def facts(self) -> list[tuple[str, str]]:
+        """Names and values, as the printed form and a notebook show them.
+
+        Returns
+        -------
+        list of (str, str)
+        """
         head = " + ".join(f"{c:.4g}·z^{2 * q}" if q else f"{c:.4g}" for q, c in enumerate(self.head.coefficients))
-        lines = [
-            f"signed measure on R^{self.dim} ({self.decomposition} parts)",
-            f"  head      {head or 'none'}",
-            f"  mass      {self.mass:.4g}  (positive {self.positive.mass:.4g}, negative {self.negative.mass:.4g})",
-            f"  bias      at most {self.bias:.3g} for distances up to {self.radius:.4g}",
+        rows = [
+            ("head", head or "none"),
+            ("mass", f"{self.mass:.4g}  (positive {self.positive.mass:.4g}, negative {self.negative.mass:.4g})"),
+            ("bias", f"at most {self.bias:.3g} for distances up to {self.radius:.4g}"),
         ]
-        return "\n".join(lines + ([f"  note      {self.note}"] if self.note else []))
+        return rows + ([("note", self.note)] if self.note else [])
+
+    def __str__(self) -> str:
+        return "\n".join([self.title, *(f"  {name:<8}  {value}" for name, value in self.facts())])
+
+    def _repr_html_(self) -> str:
+        from krein.measures.profile import radial_profile  # here: a profile is made of a measure
+
+        profile = radial_profile(self, _SKETCHED)
+        marks = [curve(x, y, part.name) for part in profile.parts for x, y in part.curves]
+        marks += [stems(part.radii, part.weights, part.name) for part in profile.parts]
+        drawing = sketch(marks, "the measure on radii", "radius of the frequency", xlog=profile.logarithmic)
+        return card(self.title, self.facts(), drawing=drawing)
+
+    def plot(self, ax: Any = None, *, style: Style = "auto") -> Axes:
+        """Draw the measure on its radii: positive part upwards, negative part downwards; atoms are stems, densities curves.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, default=None
+            To draw on; None for a new figure.
+        style : {"auto", "light", "dark"}, default="auto"
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        from krein.measures.drawing import draw_measure  # here: drawings are made of measures
+
+        return draw_measure(self, ax, style)
 
 
 def _share_radii(a: RadialPart, b: RadialPart) -> bool:

@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 from scipy import special
 
-__all__ = ["lower_dimension_with_negative_degree", "negative_degrees", "sphere_eigenvalues"]
+__all__ = ["lower_dimension_with_negative_degree", "negative_degrees", "sphere_eigenvalues", "sphere_weights"]
 
 _DEGREES = (
     31  # of the expansion that are looked at; a kernel with a negative one beyond has some before, as far as is known
@@ -71,9 +71,27 @@ def negative_degrees(function: Callable[[np.ndarray], np.ndarray], dim: int) -> 
     -------
     ndarray of int
     """
-    scale = float(np.max(np.abs(function(np.linspace(0.0, 2.0, 65))))) or 1.0
     values = sphere_eigenvalues(function, dim)
-    return np.flatnonzero(values < -_ROUNDING * scale * np.exp(-0.5 * _log_harmonics(values.size, dim)))
+    return np.flatnonzero(values < -_rounding(function, values.size, dim))
+
+
+def sphere_weights(function: Callable[[np.ndarray], np.ndarray], dim: int) -> np.ndarray:
+    r"""What each degree has of k(0): :math:`w_n = N(n, d)\,b_n`, so that :math:`k = \sum_n w_n P_n` and :math:`k(0) = \sum_n w_n`.
+
+    Parameters
+    ----------
+    function : callable
+        k(z) on [0, 2].
+    dim : int
+
+    Returns
+    -------
+    ndarray
+        From degree 0; 0 where an eigenvalue is not to be told from rounding.
+    """
+    values = sphere_eigenvalues(function, dim)
+    seen = np.abs(values) > _rounding(function, values.size, dim)
+    return np.where(seen, values * np.exp(np.where(seen, _log_harmonics(values.size, dim), 0.0)), 0.0)
 
 
 def lower_dimension_with_negative_degree(function: Callable[[np.ndarray], np.ndarray], dim: int) -> int | None:
@@ -94,6 +112,12 @@ def lower_dimension_with_negative_degree(function: Callable[[np.ndarray], np.nda
     """
     lower = [d for d in (2, 3, 5, 9, 17, 33, 65, 129, 257) if d < dim]
     return next((d for d in [dim, *reversed(lower)] if negative_degrees(function, d).size), None)
+
+
+def _rounding(function: Callable[[np.ndarray], np.ndarray], degrees: int, dim: int) -> np.ndarray:
+    """Below which an eigenvalue of each degree is rounding."""
+    scale = float(np.max(np.abs(function(np.linspace(0.0, 2.0, 65))))) or 1.0
+    return _ROUNDING * scale * np.exp(-0.5 * _log_harmonics(degrees, dim))
 
 
 def _log_harmonics(degrees: int, dim: int) -> np.ndarray:

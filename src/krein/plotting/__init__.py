@@ -1,20 +1,27 @@
-"""Figures of kernels and signed measures; needs matplotlib, which comes with the extra ``krein[plot]``.
+"""Pictures of kernels, measures, spectra and models; needs matplotlib, which comes with the extra ``krein[plot]``.
 
-Every function returns a :class:`matplotlib.figure.Figure` made without ``pyplot``: no global state, no window, safe in threads.
+A picture of one panel takes the axes to draw on, ``ax``, and returns them; with ``ax=None`` it makes a figure with ``pyplot``,
+which a notebook and ``plt.show()`` show. Pictures of several panels return a figure that is made without ``pyplot``: no global
+state, no window, safe in threads.
 """
 
+from krein._core.look import COLORS, STYLES, Look, dress, look_of, new_figure, save_figure
+from krein.measures.drawing import plot_measure, plot_measures
+from krein.plotting.confusion import plot_confusion
 from krein.plotting.importances import plot_importances
-from krein.plotting.look import COLORS, STYLES, Look, dress, look_of, new_figure, save_figure
-from krein.plotting.matrix import plot_spectrum
-from krein.plotting.measure import plot_measure, plot_measures
+from krein.plotting.matrix import plot_objects, plot_spectrum
 from krein.plotting.trials import plot_trials
+from krein.plotting.widths import plot_widths
 
 __all__ = [
     "plot_measure",
     "plot_measures",
     "plot_spectrum",
+    "plot_objects",
     "plot_trials",
+    "plot_widths",
     "plot_importances",
+    "plot_confusion",
     "save_figure",
     "new_figure",
     "dress",

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from krein.plotting.look import COLORS, Look, Style, dress, look_of, new_figure
+from krein._core.look import COLORS, Look, Style, axes_for, dress, look_of
 from krein.similarities.matrix_spectrum import MatrixSpectrum, NoiseBand
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
-__all__ = ["plot_spectrum"]
+__all__ = ["plot_objects", "plot_spectrum"]
 
 _SHOWN = 60  # eigenvalues from each end; the middle is left out of a long spectrum
 _FEW_CLASSES = 6  # labels with a color each
@@ -21,50 +20,39 @@ _FEW_CLASSES = 6  # labels with a color each
 
 def plot_spectrum(
     spectrum: MatrixSpectrum,
+    ax: Any = None,
     *,
     band: NoiseBand | None = None,
-    labels: np.ndarray | None = None,
     title: str = "",
     style: Style = "auto",
-) -> Figure:
-    """Draw eigenvalues with their signs, and the objects on the leading axes.
-
-    Left, eigenvalues from the largest to the smallest, positive upwards and negative downwards, with the band that noise in the
-    entries would fill. Right, the objects on the largest positive axis and the most negative one; on two positive axes where
-    there is no negative one.
+) -> Axes:
+    """Draw eigenvalues from the largest to the smallest, positive upwards and negative downwards.
 
     Parameters
     ----------
     spectrum : MatrixSpectrum
         ``diagnose(K).spectrum``.
+    ax : matplotlib.axes.Axes, default=None
+        To draw on; None for a new figure.
     band : NoiseBand, default=None
-    labels : array of shape (n_objects,), default=None
-        Colors of the objects.
+        What noise in the entries would fill.
     title : str, default=""
     style : {"auto", "light", "dark"}, default="auto"
 
     Returns
     -------
-    matplotlib.figure.Figure
+    matplotlib.axes.Axes
 
     Examples
     --------
     >>> import numpy as np
     >>> import krein
     >>> X = np.random.default_rng(0).normal(size=(50, 3))
-    >>> figure = krein.diagnose(np.tanh(X @ X.T - 1.0)).plot()
-    >>> len(figure.axes)
-    2
+    >>> krein.diagnose(np.tanh(X @ X.T - 1.0)).plot().get_ylabel()
+    'eigenvalue'
     """
     look = look_of(style)
-    figure = new_figure(9.5, 3.8, style)
-    left, right = figure.subplots(1, 2)
-    _draw_values(left, spectrum, band, look, title)
-    _draw_objects(right, spectrum, labels, look)
-    return figure
-
-
-def _draw_values(axes: Axes, spectrum: MatrixSpectrum, band: NoiseBand | None, look: Look, title: str) -> None:
+    (axes,) = axes_for(ax, 5.2, 3.8, style)
     values = spectrum.values[::-1]
     total = values.size
     if total > 2 * _SHOWN:
@@ -88,6 +76,31 @@ def _draw_values(axes: Axes, spectrum: MatrixSpectrum, band: NoiseBand | None, l
     axes.axhline(0.0, color=look.ink, linewidth=0.8)
     if axes.get_legend_handles_labels()[0]:
         axes.legend(frameon=False, labelcolor=look.ink, fontsize="small")
+    return axes
+
+
+def plot_objects(
+    spectrum: MatrixSpectrum, ax: Any = None, *, labels: np.ndarray | None = None, style: Style = "auto"
+) -> Axes:
+    """Draw the objects on the largest positive axis and the most negative one; on two positive axes where there is no other.
+
+    Parameters
+    ----------
+    spectrum : MatrixSpectrum
+        ``diagnose(K).spectrum``.
+    ax : matplotlib.axes.Axes, default=None
+        To draw on; None for a new figure.
+    labels : array of shape (n_objects,), default=None
+        Colors of the objects.
+    style : {"auto", "light", "dark"}, default="auto"
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    (axes,) = axes_for(ax, 5.2, 3.8, style)
+    _draw_objects(axes, spectrum, labels, look_of(style))
+    return axes
 
 
 def _draw_objects(axes: Axes, spectrum: MatrixSpectrum, labels: np.ndarray | None, look: Look) -> None:

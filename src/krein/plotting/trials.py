@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from krein._core.look import COLORS, Style, dress, look_of, new_figure
 from krein.learning.tuning.trials import Trial, Trials
-from krein.plotting.look import COLORS, Style, dress, look_of, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

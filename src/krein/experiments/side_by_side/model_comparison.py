@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
+from krein._core.cards import card, card_table
 from krein._core.files import write_whole
 from krein.experiments.figures import Line, Panel
 from krein.experiments.page import document, figures_html, table_html
@@ -170,7 +171,8 @@ class ModelComparison:
         return "\n".join([table.caption, *text])
 
     def _repr_html_(self) -> str:
-        return table_html(self.table())
+        table = self.table()
+        return card(table.caption, table=card_table(table.header, table.rows, best=table.best))
 
     def _cells(self, one: Summary) -> tuple[str, ...]:
         if not one.folds:

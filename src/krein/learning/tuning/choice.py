@@ -62,6 +62,12 @@ class Choice:
         table = f"\n{self.trials!r}" if len(self.trials) else ""
         return f"{self.kernel!r}{strength}{metric}{table}"
 
+    def _repr_html_(self) -> str:
+        facts = [] if self.lam is None else [("λ", f"{self.lam:.1e}")]
+        if self.metric is not None:
+            facts.append(("columns", "weighted by a learned metric"))
+        return self.trials.card(repr(self.kernel), facts)
+
 
 @quiet_blas()
 def choose(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import html
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from krein._core.cards import card, card_table
+from krein._core.sketch import curve, sketch
 from krein.kernels import Kernel
 
 __all__ = ["NOTHING_TRIED", "Trial", "Trials"]
@@ -94,16 +95,43 @@ class Trials:
         return "\n".join(text)
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{html.escape(title)}</th>" for title in _TITLES)
-        body = "".join(_html_row(trial) for trial in self.trials)
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        return self.card("What was tried")
+
+    def card(self, title: str, facts: Iterable[tuple[str, str]] = ()) -> str:
+        """The table as HTML for a notebook, with the error over the length scale.
+
+        Parameters
+        ----------
+        title : str
+        facts : iterable of (str, str), default=()
+            Names and values above the table.
+
+        Returns
+        -------
+        str
+        """
+        if not self.trials:
+            return card(title, facts)
+        shown = self.trials[:_SHOWN]
+        best = {(i, j) for i, one in enumerate(shown) if one.chosen for j in range(len(_TITLES))}
+        more = f"… {len(self.trials) - _SHOWN} more" if len(self.trials) > _SHOWN else ""
+        table = card_table(_TITLES, [one.cells() for one in shown], best=best, more=more)
+        return card(title, facts, drawing=self._sketch(), table=table)
+
+    def _sketch(self) -> str:
+        """Error over length scale on the fewest rows, where all were tried: a line for each family, the chosen one in color."""
+        fewest = min(one.n_rows for one in self.trials)
+        chosen = {one.family for one in self.trials if one.chosen}
+        marks = []
+        for family in sorted({one.family for one in self.trials}):
+            best: dict[float, float] = {}
+            for one in self.trials:
+                if one.factor is not None and (one.n_rows, one.family) == (fewest, family):
+                    best[one.factor] = min(one.error, best.get(one.factor, one.error))
+            x = sorted(best)
+            marks.append(curve(x, [best[factor] for factor in x], "positive" if family in chosen else "ink"))
+        label = f"error of rows left out over length scale, on {fewest} rows"
+        return sketch(marks, label, "length scale / median", xlog=True)
 
 
 NOTHING_TRIED = Trials(())
-
-
-def _html_row(trial: Trial) -> str:
-    cells: Sequence[str] = [html.escape(cell) for cell in trial.cells()]
-    if trial.chosen:
-        cells = [f"<b>{cell}</b>" for cell in cells]
-    return "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"

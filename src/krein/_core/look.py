@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
 
 from krein._core.checks import one_of
 from krein._core.files import whole_file
@@ -14,9 +20,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["COLORS", "FORMATS", "STYLES", "Look", "Style", "dress", "look_of", "new_figure", "save_figure"]
+__all__ = ["COLORS", "FORMATS", "STYLES", "Look", "Style", "axes_for", "dress", "look_of", "new_figure", "save_figure"]
 
 Style = Literal["auto", "light", "dark"]
+_SCREEN_DPI = 100  # of a picture in a notebook
 FORMATS = ("png", "svg", "pdf")  # suffixes of files that can be written
 
 # Okabe and Ito's palette without its yellow and black, which vanish on a light or a dark page.
@@ -87,14 +94,64 @@ def new_figure(width: float, height: float, style: Style = "auto") -> Figure:
     matplotlib.figure.Figure
     """
     look = look_of(style)
-    try:
+    return _figure_class()(figsize=(width, height), layout="constrained", facecolor=look.page)
+
+
+@cache
+def _figure_class() -> type[Figure]:
+    """A figure that a notebook shows although ``pyplot`` does not know it."""
+    with _needs_matplotlib():
         from matplotlib.figure import Figure
+
+    class ShownFigure(Figure):
+        def _repr_png_(self) -> bytes:
+            stream = io.BytesIO()
+            self.savefig(stream, format="png", dpi=_SCREEN_DPI, facecolor=self.get_facecolor())
+            return stream.getvalue()
+
+    return ShownFigure
+
+
+def axes_for(ax: Any, width: float, height: float, style: Style = "auto", *, n_panels: int = 1) -> list[Axes]:
+    """The axes to draw on: those given, or new ones that a notebook and ``plt.show()`` show.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes, sequence of them, or None
+        None makes a new figure with ``pyplot``, which is not safe in threads; axes of `new_figure` are.
+    width, height : float
+        In inches, of a new figure.
+    style : {"auto", "light", "dark"}, default="auto"
+    n_panels : int, default=1
+        How many axes are needed.
+
+    Returns
+    -------
+    list of matplotlib.axes.Axes
+    """
+    look = look_of(style)
+    if ax is None:
+        with _needs_matplotlib():
+            from matplotlib import pyplot
+        figure = pyplot.figure(figsize=(width, height), layout="constrained", facecolor=look.page)
+        return list(figure.subplots(1, n_panels, squeeze=False).flat)
+    with _needs_matplotlib():
+        from matplotlib.axes import Axes
+    given = [ax] if isinstance(ax, Axes) else list(np.ravel(ax))
+    if len(given) != n_panels or not all(isinstance(one, Axes) for one in given):
+        raise TypeError(f"ax must be {n_panels} axes of matplotlib, got {ax!r}; leave it out for new ones")
+    return given
+
+
+@contextmanager
+def _needs_matplotlib() -> Iterator[None]:
+    try:
+        yield
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(
             "drawing needs matplotlib, which is not installed; install it with: pip install 'krein[plot]'",
             name="matplotlib",
         ) from error
-    return Figure(figsize=(width, height), layout="constrained", facecolor=look.page)
 
 
 def dress(axes: Axes, look: Look, *, xlabel: str, ylabel: str, title: str = "") -> None:

@@ -1,0 +1,147 @@
+"""Small pictures for a notebook: SVG that takes its ink from the text around it, with no script and nothing to load."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Literal
+
+import numpy as np
+
+__all__ = ["Mark", "curve", "sketch", "stems"]
+
+_WIDTH, _HEIGHT = 300.0, 120.0  # of the picture, in units of its viewBox
+_LEFT, _RIGHT, _TOP, _BOTTOM = 46.0, 8.0, 8.0, 20.0  # margins, for the numbers
+
+Color = Literal["ink", "positive", "negative"]
+
+
+@dataclass(frozen=True, eq=False)
+class Mark:
+    """Points of one color, joined or standing on zero.
+
+    Parameters
+    ----------
+    x, y : ndarray of shape (n,)
+    color : {"ink", "positive", "negative"}
+    joined : bool
+    """
+
+    x: np.ndarray
+    y: np.ndarray
+    color: Color
+    joined: bool
+
+
+def curve(x: Sequence[float] | np.ndarray, y: Sequence[float] | np.ndarray, color: Color = "ink") -> Mark:
+    """A line through points; those that are not finite are left out.
+
+    Parameters
+    ----------
+    x, y : sequence of float
+    color : {"ink", "positive", "negative"}, default="ink"
+
+    Returns
+    -------
+    Mark
+    """
+    return _mark(x, y, color, joined=True)
+
+
+def stems(x: Sequence[float] | np.ndarray, y: Sequence[float] | np.ndarray, color: Color = "ink") -> Mark:
+    """Points that stand on zero.
+
+    Parameters
+    ----------
+    x, y : sequence of float
+    color : {"ink", "positive", "negative"}, default="ink"
+
+    Returns
+    -------
+    Mark
+    """
+    return _mark(x, y, color, joined=False)
+
+
+def sketch(marks: Iterable[Mark], label: str, xlabel: str, *, xlog: bool = False) -> str:
+    """A small picture with the ends of its axes written beside it.
+
+    Parameters
+    ----------
+    marks : iterable of Mark
+    label : str
+        What it shows, for those who cannot see it.
+    xlabel : str
+        Below the horizontal axis.
+    xlog : bool, default=False
+        Whether that axis is logarithmic; points at 0 or below are left out then.
+
+    Returns
+    -------
+    str
+        An ``svg`` element; nothing if there is nothing to draw.
+
+    Examples
+    --------
+    >>> text = sketch([curve([0.0, 1.0], [1.0, 0.5])], "a line", "z")
+    >>> text.count("<polyline"), text.count("<svg")
+    (1, 1)
+    """
+    shown = [mark for mark in (_on_axis(mark, xlog) for mark in marks) if mark.x.size]
+    if not shown:
+        return ""
+    x_low, x_high = _range([mark.x for mark in shown])
+    y_low, y_high = _range([np.append(mark.y, 0.0) for mark in shown])
+    across = (_WIDTH - _LEFT - _RIGHT) / (x_high - x_low)
+    down = (_HEIGHT - _TOP - _BOTTOM) / (y_high - y_low)
+    zero = _TOP + y_high * down
+    parts = [_line(_LEFT, zero, _WIDTH - _RIGHT, zero, "krein-axis")]
+    for mark in shown:
+        points = [
+            (_LEFT + (x - x_low) * across, _TOP + (y_high - y) * down) for x, y in zip(mark.x, mark.y, strict=True)
+        ]
+        if mark.joined:
+            path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+            parts.append(f'<polyline class="krein-{mark.color}" points="{path}"/>')
+        else:
+            parts += [_line(x, zero, x, y, f"krein-{mark.color}") for x, y in points]
+    ends = (10.0**x_low, 10.0**x_high) if xlog else (x_low, x_high)
+    floor = _HEIGHT - 6.0
+    parts += [
+        _text(_LEFT, floor, "start", f"{ends[0]:.3g}"),
+        _text(_WIDTH - _RIGHT, floor, "end", f"{ends[1]:.3g}"),
+        _text((_LEFT + _WIDTH - _RIGHT) / 2, floor, "middle", xlabel),
+        _text(_LEFT - 4.0, _TOP + 8.0, "end", f"{y_high:.3g}"),
+    ]
+    if y_low < 0.0:
+        parts.append(_text(_LEFT - 4.0, _HEIGHT - _BOTTOM, "end", f"{y_low:.3g}"))
+    size = f'viewBox="0 0 {_WIDTH:.0f} {_HEIGHT:.0f}" width="{_WIDTH:.0f}" height="{_HEIGHT:.0f}"'
+    return f'<svg role="img" aria-label="{escape(label, quote=True)}" {size}>{"".join(parts)}</svg>'
+
+
+def _mark(x: Sequence[float] | np.ndarray, y: Sequence[float] | np.ndarray, color: Color, *, joined: bool) -> Mark:
+    across, up = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    seen = np.isfinite(across) & np.isfinite(up)
+    return Mark(across[seen], up[seen], color, joined)
+
+
+def _on_axis(mark: Mark, xlog: bool) -> Mark:
+    if not xlog:
+        return mark
+    seen = mark.x > 0.0
+    return Mark(np.log10(mark.x[seen]), mark.y[seen], mark.color, mark.joined)
+
+
+def _range(values: list[np.ndarray]) -> tuple[float, float]:
+    """The least and the largest, apart from each other."""
+    low, high = min(float(v.min()) for v in values), max(float(v.max()) for v in values)
+    return (low, high) if high > low else (low, low + (abs(low) or 1.0))
+
+
+def _line(x1: float, y1: float, x2: float, y2: float, kind: str) -> str:
+    return f'<line class="{kind}" x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"/>'
+
+
+def _text(x: float, y: float, anchor: str, text: str) -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'

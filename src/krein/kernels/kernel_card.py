@@ -1,0 +1,45 @@
+"""What a kernel shows in a notebook: its function of the distance, and what is known of it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from krein._core.cards import card
+from krein._core.reach import visible_reach
+from krein._core.sketch import curve, sketch
+from krein.kernels.base import Kernel
+
+__all__ = ["kernel_card"]
+
+_STEPS = 120  # points of the curve
+_GROWING = 4.0  # length scales of a kernel that grows without end
+
+
+def kernel_card(kernel: Kernel) -> str:
+    """A kernel as HTML.
+
+    Parameters
+    ----------
+    kernel : Kernel
+
+    Returns
+    -------
+    str
+    """
+    drawing, facts = "", []
+    if kernel.known_everywhere:
+        z = np.linspace(0.0, _reach(kernel), _STEPS)
+        values = kernel.radial(z)
+        drawing = sketch([curve(z, values)], f"k(z) for distances z up to {z[-1]:.3g}", "distance z")
+        facts.append(("k(0)", f"{float(values[0]):.4g}"))
+    rows = "unit vectors, distances up to 2" if kernel.domain == "sphere" else "any rows of numbers"
+    facts.append(("rows", rows + (", which it scales itself" if kernel.scales_rows else "")))
+    if kernel.length_scale is not None:
+        facts.append(("length scale", f"{kernel.length_scale:.4g}"))
+    return card(repr(kernel), [*facts, ("is it positive?", "krein.diagnose(kernel, dim) tells")], drawing=drawing)
+
+
+def _reach(kernel: Kernel) -> float:
+    if kernel.domain == "sphere":
+        return 2.0
+    return visible_reach(kernel.radial) if kernel.facts.bounded else _GROWING * (kernel.length_scale or 1.0)

@@ -1,0 +1,200 @@
+"""The paper's Figure 1: a kernel with what its measure makes of it, and the measure with its two signs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from krein._core.look import COLORS, Look, Style, axes_for, dress, look_of, new_figure
+from krein._core.reach import visible_reach
+from krein.measures.profile import Profile, radial_profile
+from krein.measures.protocol import RadialKernel
+from krein.measures.signed import SignedMeasure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["draw_degrees", "draw_measure", "plot_measure", "plot_measures"]
+
+_STEPS = 1200  # points of a curve, about one per dot of a printed line
+
+
+def plot_measure(kernel: RadialKernel, measure: SignedMeasure, *, title: str = "", style: Style = "auto") -> Figure:
+    """Draw a kernel and its signed measure.
+
+    Left, k(z) and the kernel as the measure gives it. Right, the measure on radii: positive part upwards, negative part
+    downwards; atoms are stems, densities are curves. On a logarithmic axis a density is shown per unit of log r, so that areas
+    are masses there too.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    measure : SignedMeasure
+        From :func:`krein.signed_measure`.
+    title : str, default=""
+        Shown above the kernel; empty for the kernel's ``repr``.
+    style : {"auto", "light", "dark"}, default="auto"
+        ``"auto"`` has a transparent page and reads on light and dark.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> import krein
+    >>> from krein.kernels import NTK
+    >>> from krein.plotting import plot_measure
+    >>> figure = plot_measure(NTK(), krein.signed_measure(NTK(), dim=16, radius=2**0.5))
+    >>> len(figure.axes)
+    2
+    """
+    return plot_measures([(kernel, measure, title)], style=style)
+
+
+def plot_measures(rows: Sequence[tuple[RadialKernel, SignedMeasure, str]], *, style: Style = "auto") -> Figure:
+    """Draw several kernels and their measures below each other.
+
+    Parameters
+    ----------
+    rows : sequence of (kernel, measure, title)
+        An empty title means the kernel's ``repr``.
+    style : {"auto", "light", "dark"}, default="auto"
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    if not rows:
+        raise ValueError("there is nothing to draw; give at least one (kernel, measure, title)")
+    look = look_of(style)
+    figure = new_figure(9.5, 3.4 * len(rows), style)
+    grid = figure.subplots(len(rows), 2, squeeze=False)
+    for (left, right), (kernel, measure, title) in zip(grid, rows, strict=True):
+        _draw_kernel(left, kernel, measure, title or repr(kernel), look)
+        draw_measure(measure, right, style)
+    return figure
+
+
+def _draw_kernel(axes: Axes, kernel: RadialKernel, measure: SignedMeasure, title: str, look: Look) -> None:
+    reach = measure.radius if math.isfinite(measure.radius) else visible_reach(kernel.radial)
+    z = np.linspace(0.0, reach, 400)
+    dress(axes, look, xlabel="distance z (units of the data)", ylabel="similarity k(z)", title=title)
+    axes.axhline(0.0, color=look.grid, linewidth=1.0)
+    axes.plot(z, kernel.radial(z), color=look.ink, linewidth=2.2, label="kernel")
+    bias = f"bias ≤ {measure.bias:.1e}" if measure.bias > 0 else "exact"
+    given = measure.evaluate(z)
+    axes.plot(z, given, color=COLORS["measure"], linewidth=1.8, linestyle=(0, (4, 2)), label=f"measure, {bias}")
+    axes.legend(frameon=False, labelcolor=look.ink, fontsize="small")
+
+
+def draw_measure(measure: SignedMeasure, ax: Any = None, style: Style = "auto") -> Axes:
+    """Draw a measure on its radii: positive part upwards, negative part downwards; atoms are stems, densities are curves.
+
+    Parameters
+    ----------
+    measure : SignedMeasure
+    ax : matplotlib.axes.Axes, default=None
+        To draw on; None for a new figure.
+    style : {"auto", "light", "dark"}, default="auto"
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    (axes,) = axes_for(ax, 5.2, 3.4, style)
+    look, profile = look_of(style), radial_profile(measure, _STEPS)
+    label = "radius of the frequency r (1 / unit of distance)"
+    dress(axes, look, xlabel=label, ylabel=_height_label(profile), title=_summary(measure))
+    axes.axhline(0.0, color=look.ink, linewidth=0.8)
+    for part in profile.parts:
+        color = COLORS[part.name]
+        name: str | None = f"{part.name}, mass {part.mass:.3g}"
+        for radii, height in part.curves:
+            axes.fill_between(radii, 0.0, height, color=color, alpha=0.25, linewidth=0)
+            axes.plot(radii, height, color=color, linewidth=1.6, label=name)
+            name = None
+        if part.radii.size:
+            axes.vlines(part.radii, 0.0, part.weights, color=color, linewidth=1.8)
+            marker = "^" if part.sign > 0 else "v"
+            axes.plot(part.radii, part.weights, marker, color=color, markersize=5.5, linestyle="none", label=name)
+    if profile.logarithmic:
+        zero = any((part.radii == 0.0).any() for part in profile.parts)
+        _logarithmic(axes, profile.low, profile.high, zero=zero)
+    else:
+        axes.set_xlim(-0.02 * profile.high, profile.high)
+    if profile.parts:
+        axes.legend(frameon=False, labelcolor=look.ink, fontsize="small")
+    return axes
+
+
+def draw_degrees(weights: Sequence[float], title: str, ax: Any = None, style: Style = "auto") -> Axes:
+    """Draw what each degree of spherical harmonics has of k(0), with its sign.
+
+    Parameters
+    ----------
+    weights : sequence of float
+        From degree 0; :func:`krein.measures.sphere.sphere_weights`.
+    title : str
+    ax : matplotlib.axes.Axes, default=None
+        To draw on; None for a new figure.
+    style : {"auto", "light", "dark"}, default="auto"
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    (axes,) = axes_for(ax, 5.2, 3.4, style)
+    look, values = look_of(style), np.asarray(weights, dtype=np.float64)
+    dress(axes, look, xlabel="degree of the spherical harmonics", ylabel="share of k(0), with its sign", title=title)
+    axes.axhline(0.0, color=look.ink, linewidth=0.8)
+    for sign, name, marker in ((1.0, "positive", "^"), (-1.0, "negative", "v")):
+        here = np.flatnonzero(sign * values > 0.0)
+        if here.size:
+            axes.vlines(here, 0.0, values[here], color=COLORS[name], linewidth=1.8)
+            axes.plot(here, values[here], marker, color=COLORS[name], markersize=5.5, linestyle="none", label=name)
+    size = np.abs(values[values != 0.0])
+    if size.size and size.min() < 1e-2 * size.max():
+        axes.set_yscale("symlog", linthresh=max(float(size.min()), 1e-6 * float(size.max())))
+    if size.size:
+        axes.legend(frameon=False, labelcolor=look.ink, fontsize="small")
+    return axes
+
+
+def _height_label(profile: Profile) -> str:
+    curves = any(part.curves for part in profile.parts)
+    stems = any(part.radii.size for part in profile.parts)
+    if not curves:
+        return "mass of the atom"
+    unit = "log r" if profile.logarithmic else "r"
+    return f"density, mass per unit of {unit}" + ("; stems: mass" if stems else "")
+
+
+def _logarithmic(axes: Axes, low: float, high: float, *, zero: bool) -> None:
+    """A logarithmic axis with plain numbers, 1-2-5 where there are few decades; linear next to 0 if an atom sits there."""
+    from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter
+
+    if zero:
+        axes.set_xscale("symlog", linthresh=low)
+        axes.set_xlim(-0.1 * low, high)
+    else:
+        axes.set_xscale("log")
+        axes.set_xlim(low, high)
+        axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if high < 300 * low else (1.0,)))
+    axes.xaxis.set_major_formatter(FormatStrFormatter("%g"))
+    axes.xaxis.set_minor_formatter(NullFormatter())
+
+
+def _summary(measure: SignedMeasure) -> str:
+    """The head in words and the total mass."""
+    powers = ("", " z²", " z⁴")
+    text = ""
+    for power, c in zip(powers, measure.head.coefficients, strict=False):
+        sign = "−" if c < 0 else "+"
+        text += (f" {sign} " if text else ("−" if c < 0 else "")) + f"{abs(c):.3g}{power}"
+    head = f"head {text}, " if text else ""
+    return f"{head}mass {measure.mass:.3g}, dimension {measure.dim}"

@@ -189,11 +189,15 @@ def dense_block(x, packed, amplitudes, reach, limit, out, start, stride, gap, ro
 
 
 @_compiled
-def section_block(x, packed, squares, table, first, bits, close, out, start, stride, rows_packed, tile):
+def section_block(
+    x, packed, squares, polynomial, root, middle, scale, table, first, bits, close,
+    out, start, stride, rows_packed, tile,
+):  # fmt: skip
     """k(‖x − l‖) of the rows of a C-contiguous x and packed landmarks l of squared lengths ``squares``; how many are missing.
 
-    ``table`` and ``first`` as in `krein.features.radial_table`, with ``bits`` of a distance below those that number its interval.
-    Missing, as NaN, is what the table does not have, and pairs so close that ‖x‖² + ‖l‖² − 2x·l has lost its digits.
+    ``polynomial``, ``root``, ``middle`` and ``scale`` as in `krein.features.radial_polynomial`; without coefficients ``table`` and
+    ``first`` as in `krein.features.radial_table`, with ``bits`` of a distance below those that number its interval. Missing, as
+    NaN, is what they do not have, and where a root is taken pairs so close that ‖x‖² + ‖l‖² − 2x·l has lost its digits.
     """
     n, d = x.shape
     s = len(squares)
@@ -203,6 +207,7 @@ def section_block(x, packed, squares, table, first, bits, close, out, start, str
     landmarks = packed.reshape(-1)
     groups_at_once = max(1, len(rows_packed) // max(1, d * TILE_ROWS))
     lengths = np.empty(groups_at_once * TILE_ROWS, x.dtype)
+    steps = np.empty(width, out.dtype)
     missing = 0
     for i0 in range(0, n, groups_at_once * TILE_ROWS):
         m = min(groups_at_once * TILE_ROWS, n - i0)
@@ -227,10 +232,49 @@ def section_block(x, packed, squares, table, first, bits, close, out, start, str
                 for r in range(min(TILE_ROWS, m - g * TILE_ROWS)):
                     i = i0 + g * TILE_ROWS + r
                     c = start + i * stride + j0
-                    target = out[c : c + wide]
-                    missing += _section_row(
-                        tile[r, :wide], lengths[i - i0], squares[j0 : j0 + wide], table, first, bits, close, target
-                    )
+                    t, length, others = tile[r, :wide], lengths[i - i0], squares[j0 : j0 + wide]
+                    if len(polynomial):
+                        _places(t, length, others, root, middle, scale, close, steps[:wide])
+                        missing += _polynomial_row(steps[:wide], polynomial, out[c : c + wide])
+                    else:
+                        missing += _section_row(t, length, others, table, first, bits, close, out[c : c + wide])
+    return missing
+
+
+@_compiled
+def _places(t, length, squares, root, middle, scale, close, steps):
+    """Where distances lie among those a polynomial is meant for; NaN beyond, and for a root of too few digits."""
+    beyond = np.nan
+    if root:
+        for j in range(len(t)):
+            total = length + squares[j]
+            square = total - 2 * t[j]
+            place = (math.sqrt(max(square, 0.0)) - middle) * scale
+            steps[j] = place if square > close * total and place <= 1.0 else beyond
+    else:
+        for j in range(len(t)):
+            place = (max(length + squares[j] - 2 * t[j], 0.0) - middle) * scale
+            steps[j] = place if place <= 1.0 else beyond
+
+
+@_compiled
+def _polynomial_row(s, coefficients, out):
+    """Horner's rule for a row, eight coefficients at a time; how many values are NaN."""
+    a, b, c, d = coefficients[0], coefficients[1], coefficients[2], coefficients[3]
+    e, f, g, h = coefficients[4], coefficients[5], coefficients[6], coefficients[7]
+    for j in range(len(s)):
+        v = s[j]
+        out[j] = ((((((a * v + b) * v + c) * v + d) * v + e) * v + f) * v + g) * v + h
+    for at in range(8, len(coefficients), 8):
+        a, b, c, d = coefficients[at], coefficients[at + 1], coefficients[at + 2], coefficients[at + 3]
+        e, f, g, h = coefficients[at + 4], coefficients[at + 5], coefficients[at + 6], coefficients[at + 7]
+        for j in range(len(s)):
+            v = s[j]
+            w = ((out[j] * v + a) * v + b) * v + c
+            out[j] = ((((w * v + d) * v + e) * v + f) * v + g) * v + h
+    missing = 0
+    for j in range(len(s)):
+        missing += s[j] != s[j]
     return missing
 
 

@@ -172,9 +172,4 @@ class SectionColumns(Columns):
         return Sections(self.kernel, self.landmarks)
 
     def write(self, X: Any, out: np.ndarray) -> None:
-        if out.dtype == np.float64:
-            self._loop.write(X, out)
-            return
-        wide = np.empty(out.shape)
-        self._loop.write(X, wide)
-        out[:] = wide
+        self._loop.write(X, out)

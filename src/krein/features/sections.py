@@ -1,10 +1,11 @@
-"""Kernel sections k(x, l) of many rows at some landmarks: distances, and a table of the radial function, in one compiled pass."""
+"""Kernel sections k(x, l) of many rows at some landmarks: distances and the radial function, in one compiled pass."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, final
 
 import numpy as np
@@ -23,18 +24,94 @@ from krein.features._blocks import (
     share_rows,
     thread_count,
 )
-from krein.features.radial_table import BITS, RadialTable, radial_table
+from krein.features.radial_polynomial import RadialPolynomial, radial_polynomial
+from krein.features.radial_table import BITS, DEGREE, RadialTable, radial_table
 from krein.features.trig import PackedFrequencies, packed_frequencies
 from krein.kernels import Kernel
 
 __all__ = ["Sections", "compiled_gram"]
 
 _CLOSE = 1e-5  # of ‖x‖² + ‖l‖²: squared distances below have lost too many digits
-_ROOM = 4.0  # distances that are provided for, in lengths of the farthest landmark from the middle
+_ROOM = 4.0  # distances that a table provides for, in lengths of the farthest landmark from the middle
+_ROOMS = (4.0, 3.0, 2.5, 2.0)  # and those that a polynomial does, which needs fewer coefficients for less
+_REACHES_PER_OCTAVE = 8  # to which reaches are rounded up, so that samples of the same data share what is computed for them
 _VALUE_WORK = 16  # multiply–adds that a value of the kernel is worth
 _DIAMETER = 2.0  # of the sphere
 _FARTHEST = 1e100  # reach of rows whose distances have squares
 _FEW = 0.05  # of the values of a block that are missing, and are filled in one by one
+_REMEMBERED = 32  # functions of kernels, some with a table of 150 kB
+
+
+@final
+@dataclass(frozen=True)
+class RadialValues:
+    """The radial function of a kernel as the compiled loop takes it: one polynomial, or a table.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        One that knows all distances.
+    reach : float
+        How far rows lie from their middle.
+    """
+
+    kernel: Kernel
+    reach: float
+
+    @cached_property
+    def table(self) -> RadialTable:
+        """The table, for distances that a polynomial does not have."""
+        return radial_table(self.kernel.radial, _DIAMETER if self._sphere else _ROOM * self.reach)
+
+    @cached_property
+    def double(self) -> RadialPolynomial | None:
+        """The polynomial in double precision."""
+        return self._polynomial(np.dtype(np.float64))
+
+    @cached_property
+    def single(self) -> RadialPolynomial | None:
+        """The polynomial in single precision."""
+        return self._polynomial(np.dtype(np.float32))
+
+    @property
+    def _sphere(self) -> bool:
+        return self.kernel.domain == "sphere"
+
+    def _polynomial(self, dtype: np.dtype[Any]) -> RadialPolynomial | None:
+        most = [room * self.reach for room in _ROOMS]
+        if self._sphere:  # the whole of it if possible: many kernels have a root at its end
+            most = [_DIAMETER, *(one for one in most if one < _DIAMETER)]
+        found = (radial_polynomial(self.kernel.radial, one, dtype) for one in most)
+        return next((one for one in found if one is not None), None)
+
+
+@lru_cache(_REMEMBERED)
+def _remembered_values(kernel: Kernel, reach: float) -> RadialValues:
+    return RadialValues(kernel, reach)
+
+
+def radial_values(kernel: Kernel, rows: np.ndarray) -> RadialValues | None:
+    """What the loop needs to know of a kernel, for distances that rows like these have.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    rows : ndarray of shape (m, dim)
+        Placed.
+
+    Returns
+    -------
+    RadialValues or None
+        None for a kernel that does not know all distances, which is asked itself, and for rows that are all the same.
+    """
+    if not kernel.known_everywhere:
+        return None
+    reach = float(row_norms(rows - rows.mean(axis=0)).max(initial=0.0))
+    if kernel.domain == "sphere":
+        reach = min(max(reach, _CLOSE), _DIAMETER)
+    if not 0.0 < reach < _FARTHEST:
+        return None
+    return _remembered_values(kernel, 2.0 ** (math.ceil(_REACHES_PER_OCTAVE * math.log2(reach)) / _REACHES_PER_OCTAVE))
 
 
 @final
@@ -47,18 +124,17 @@ class Sections:
     kernel : Kernel
     landmarks : ndarray of shape (n_landmarks, dim), float64
         Placed rows.
-    table : RadialTable, default=None
-        Of the kernel's radial function, where there is one already; it is made for distances as these landmarks have them. A
-        kernel that does not know all distances has none, and is asked itself.
+    values : RadialValues, default=None
+        Of the kernel's radial function, where there are some already; they are made for distances as these landmarks have them.
     """
 
     kernel: Kernel
     landmarks: np.ndarray
-    table: RadialTable | None = None
+    values: RadialValues | None = None
 
     def __post_init__(self) -> None:
-        if self.table is None:
-            object.__setattr__(self, "table", _table_for(self.kernel, self.landmarks))
+        if self.values is None:
+            object.__setattr__(self, "values", radial_values(self.kernel, self.landmarks))
 
     @cached_property
     def _middle(self) -> np.ndarray:
@@ -76,19 +152,18 @@ class Sections:
         ----------
         X : array or CSR matrix of shape (n, dim)
             Placed rows.
-        out : ndarray of shape (n, n_landmarks), float64
-            May be a slice of columns of a larger array.
+        out : ndarray of shape (n, n_landmarks), float32 or float64
+            May be a slice of columns of a larger array. Distances are computed in double precision, the kernel in that of `out`.
 
         Notes
         -----
         A value does not depend on the other rows, on the blocks or on the number of threads, to the last bit. Values differ
-        from those of `Kernel.gram` by 1e-14 of the largest, or by rounding of the distance.
+        from those of `Kernel.gram` by 2e-14 of the largest (2.5e-7 in single precision), or by rounding of the distance.
         """
         (n, d), s = X.shape, len(self.landmarks)
-        if out.shape != (n, s) or d != self.landmarks.shape[1] or out.dtype != np.float64:
+        if out.shape != (n, s) or d != self.landmarks.shape[1]:
             raise ValueError(
-                f"out must be float64 of shape {(n, s)} and X have {self.landmarks.shape[1]} columns, got {out.dtype}, "
-                f"{out.shape} and {d}"
+                f"out must have shape {(n, s)} and X {self.landmarks.shape[1]} columns, got {out.shape} and {d}"
             )
         check_writable(out)
         if not out.size:
@@ -96,37 +171,54 @@ class Sections:
         if not in_c_order(out):
             map_through_buffer(lambda rows, buffer: self.write(X[rows], buffer), out)
             return
-        if self.table is None:
+        if self.values is None:
             for rows in row_blocks(n, rows_per_block(n, (d + s) * out.itemsize, 1)):
                 out[rows] = self.kernel.gram(X[rows], self.landmarks)
             return
-        kernels, (packed, squares), table = compiled_kernels(), self._packed, self.table
+        polynomial = self.values.double if out.itemsize == 8 else self.values.single
         flat, stride = flat_output(out)
-        coefficients = table.coefficients.reshape(-1)
 
         def worker() -> Work:
-            group, tile = packed.scratch()
+            scratch = self._packed[0].scratch()
 
             def work(lo: int, hi: int) -> None:
-                x = plain_rows(dense_block(X, slice(lo, hi)) - self._middle, out.dtype)
-                missing = kernels.section_block(
-                    *(x, packed.packed, squares, coefficients, table.first, BITS, _CLOSE),
-                    *(flat, lo * stride, stride, group, tile),
-                )
+                x = plain_rows(dense_block(X, slice(lo, hi)) - self._middle, np.dtype(np.float64))
+                missing = self._loop(x, polynomial, flat, lo * stride, stride, *scratch)
+                if polynomial is not None and missing > _FEW * (hi - lo) * s:
+                    by_table = np.empty((hi - lo, s), out.dtype)
+                    missing = self._loop(x, None, by_table.reshape(-1), 0, s, *scratch)
+                    np.copyto(out[lo:hi], by_table, where=np.isnan(out[lo:hi]))
                 if missing:
-                    self._fill_in(X, slice(lo, hi), missing, out[lo:hi])
+                    self._fill_in(X, slice(lo, hi), out[lo:hi])
 
             return work
 
         threads = thread_count(n * s * (d + _VALUE_WORK), None)
         share_rows(worker, n, rows_per_block(n, (d + s) * out.itemsize, threads), threads)
 
-    def _fill_in(self, X: Any, rows: slice, missing: int, out: np.ndarray) -> None:
-        """What the table does not have, by the kernel itself."""
-        if missing > _FEW * out.size:
-            out[:] = self.kernel.gram(X[rows], self.landmarks)
-            return
+    def _loop(
+        self, x: FloatArray, polynomial: RadialPolynomial | None, flat: FloatArray, start: int, stride: int, *scratch: Any
+    ) -> int:
+        """The compiled pass over one block, by a polynomial or by the table; how many values are missing."""
+        assert self.values is not None
+        packed, squares = self._packed
+        if polynomial is None:
+            table = self.values.table
+            how = (np.empty(0, flat.dtype), False, 0.0, 0.0, table.coefficients.reshape(-1), table.first)
+        else:
+            nothing = np.empty(DEGREE + 1)
+            how = (polynomial.coefficients, polynomial.root, polynomial.middle, polynomial.scale, nothing, 0)
+        missing = compiled_kernels().section_block(
+            x, packed.packed, squares, *how, BITS, _CLOSE, flat, start, stride, *scratch
+        )
+        return int(missing)
+
+    def _fill_in(self, X: Any, rows: slice, out: np.ndarray) -> None:
+        """What the loop does not have, by the kernel itself."""
         i, j = np.nonzero(np.isnan(out))
+        if i.size > _FEW * out.size:
+            np.copyto(out, self.kernel.gram(X[rows], self.landmarks), where=np.isnan(out), casting="same_kind")
+            return
         x = dense_block(X, rows)
         for part in row_blocks(i.size, max(1, 2**18 // x.shape[1])):
             z = row_norms(x[i[part]] - self.landmarks[j[part]])
@@ -136,13 +228,13 @@ class Sections:
 
 
 def compiled_gram(kernel: Kernel, rows: np.ndarray) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
-    """A function of two blocks of placed rows that gives their kernel matrix, with one table for all blocks.
+    """A function of two blocks of placed rows that gives their kernel matrix.
 
     Parameters
     ----------
     kernel : Kernel
     rows : ndarray of shape (m, dim)
-        Placed rows, whose distances the table is made for.
+        Placed rows, whose distances are provided for.
 
     Returns
     -------
@@ -157,23 +249,13 @@ def compiled_gram(kernel: Kernel, rows: np.ndarray) -> Callable[[np.ndarray, np.
     >>> compiled_gram(Gaussian(1.0), X)(X[:1], X).round(4)
     array([[1.    , 0.6065, 0.0111]])
     """
-    table = _table_for(kernel, rows)
-    if table is None:
+    values = radial_values(kernel, rows)
+    if values is None:
         return kernel.gram
 
     def gram(left: np.ndarray, right: np.ndarray) -> np.ndarray:
         out = np.empty((left.shape[0], right.shape[0]))
-        Sections(kernel, right, table).write(left, out)
+        Sections(kernel, right, values).write(left, out)
         return out
 
     return gram
-
-
-def _table_for(kernel: Kernel, rows: np.ndarray) -> RadialTable | None:
-    """The table of a kernel for distances that rows like these have."""
-    if not kernel.known_everywhere:
-        return None
-    if kernel.domain == "sphere":
-        return radial_table(kernel.radial, _DIAMETER)
-    reach = float(row_norms(rows - rows.mean(axis=0)).max(initial=0.0))
-    return radial_table(kernel.radial, _ROOM * reach) if 0.0 < reach < _FARTHEST else None

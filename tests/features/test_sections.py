@@ -83,7 +83,9 @@ def test_a_polynomial_is_the_function_or_there_is_none(kernel, dtype, most):
     z = np.concatenate([[0.0], np.geomspace(1e-9, 1.0, 1001), np.linspace(0.0, 1.0, 1001)]) * most * (1 - 1e-9)
     exact = kernel.radial(z)
     # twice what its own check of fewer distances allows
-    np.testing.assert_allclose(found(z), exact, atol={4: 5e-7, 8: 4e-14}[found.coefficients.itemsize] * np.abs(exact).max())
+    np.testing.assert_allclose(
+        found(z), exact, atol={4: 5e-7, 8: 4e-14}[found.coefficients.itemsize] * np.abs(exact).max()
+    )
     assert np.isnan(found(np.array([1.01 * most, np.inf]))).all()
     assert found.coefficients.dtype == dtype
     assert found.coefficients.size % 8 == 0

@@ -136,4 +136,9 @@ def share_rows(worker: Callable[[], Work], n: int, block: int, threads: int) -> 
         work = worker()
         return lambda lo: work(lo, min(lo + block, n))
 
-    share_with(blockwise, range(0, n, block), threads=threads)
+    if threads > 1:
+        share_with(blockwise, range(0, n, block), threads=threads)
+        return
+    alone = blockwise()  # compiled loops do not mind how many threads BLAS has
+    for lo in range(0, n, block):
+        alone(lo)

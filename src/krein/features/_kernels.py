@@ -191,9 +191,11 @@ def dense_block(x, packed, amplitudes, reach, limit, out, start, stride, gap, ro
 @_compiled
 def section_block(
     x, packed, squares, polynomial, root, middle, scale, table, first, bits, close,
-    out, start, stride, rows_packed, tile,
+    out, start, stride, rows_packed, tile, missing,
 ):  # fmt: skip
-    """k(‖x − l‖) of the rows of a C-contiguous x and packed landmarks l of squared lengths ``squares``; how many are missing.
+    """k(‖x − l‖) of the rows of a C-contiguous x and packed landmarks l of squared lengths ``squares``.
+
+    ``missing`` receives how many values of each row are.
 
     ``polynomial``, ``root``, ``middle`` and ``scale`` as in `krein.features.radial_polynomial`; without coefficients ``table`` and
     ``first`` as in `krein.features.radial_table`, with ``bits`` of a distance below those that number its interval. Missing, as
@@ -208,7 +210,7 @@ def section_block(
     groups_at_once = max(1, len(rows_packed) // max(1, d * TILE_ROWS))
     lengths = np.empty(groups_at_once * TILE_ROWS, x.dtype)
     steps = np.empty(width, out.dtype)
-    missing = 0
+    missing[:] = 0
     for i0 in range(0, n, groups_at_once * TILE_ROWS):
         m = min(groups_at_once * TILE_ROWS, n - i0)
         groups = (m + TILE_ROWS - 1) // TILE_ROWS
@@ -235,10 +237,9 @@ def section_block(
                     t, length, others = tile[r, :wide], lengths[i - i0], squares[j0 : j0 + wide]
                     if len(polynomial):
                         _places(t, length, others, root, middle, scale, close, steps[:wide])
-                        missing += _polynomial_row(steps[:wide], polynomial, out[c : c + wide])
+                        missing[i] += _polynomial_row(steps[:wide], polynomial, out[c : c + wide])
                     else:
-                        missing += _section_row(t, length, others, table, first, bits, close, out[c : c + wide])
-    return missing
+                        missing[i] += _section_row(t, length, others, table, first, bits, close, out[c : c + wide])
 
 
 @_compiled

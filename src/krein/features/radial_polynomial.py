@@ -16,7 +16,10 @@ STEP = 8  # coefficients that the compiled loop takes at once
 _MOST = 32  # coefficients: beyond, powers cancel, and a table is as fast
 _NODES = 48  # at which the function is interpolated
 _OCTAVES = 24  # below the largest distance, over which the polynomial is compared with the function
-_ROUNDING = {4: 2.5e-7, 8: 2e-14}  # by bytes a number, of the largest value: how far the polynomial may be from the function
+_ROUNDING = {
+    4: 2.5e-7,
+    8: 2e-14,
+}  # by bytes a number, of the largest value: how far the polynomial may be from the function
 
 
 @final

@@ -34,7 +34,9 @@ __all__ = ["Sections", "compiled_gram"]
 _CLOSE = 1e-5  # of ‖x‖² + ‖l‖²: squared distances below have lost too many digits
 _ROOM = 4.0  # distances that a table provides for, in lengths of the farthest landmark from the middle
 _ROOMS = (4.0, 3.0, 2.5, 2.0)  # and those that a polynomial does, which needs fewer coefficients for less
-_REACHES_PER_OCTAVE = 8  # to which reaches are rounded up, so that samples of the same data share what is computed for them
+_REACHES_PER_OCTAVE = (
+    8  # to which reaches are rounded up, so that samples of the same data share what is computed for them
+)
 _VALUE_WORK = 16  # multiply–adds that a value of the kernel is worth
 _DIAMETER = 2.0  # of the sphere
 _FARTHEST = 1e100  # reach of rows whose distances have squares
@@ -184,12 +186,11 @@ class Sections:
             def work(lo: int, hi: int) -> None:
                 x = plain_rows(dense_block(X, slice(lo, hi)) - self._middle, np.dtype(np.float64))
                 missing = self._loop(x, polynomial, flat, lo * stride, stride, *scratch)
-                if polynomial is not None and missing > _FEW * (hi - lo) * s:
+                if polynomial is not None and missing.sum() > _FEW * (hi - lo) * s:
                     by_table = np.empty((hi - lo, s), out.dtype)
                     missing = self._loop(x, None, by_table.reshape(-1), 0, s, *scratch)
                     np.copyto(out[lo:hi], by_table, where=np.isnan(out[lo:hi]))
-                if missing:
-                    self._fill_in(X, slice(lo, hi), out[lo:hi])
+                self._fill_in(X, lo + np.flatnonzero(missing), out)
 
             return work
 
@@ -197,9 +198,15 @@ class Sections:
         share_rows(worker, n, rows_per_block(n, (d + s) * out.itemsize, threads), threads)
 
     def _loop(
-        self, x: FloatArray, polynomial: RadialPolynomial | None, flat: FloatArray, start: int, stride: int, *scratch: Any
-    ) -> int:
-        """The compiled pass over one block, by a polynomial or by the table; how many values are missing."""
+        self,
+        x: FloatArray,
+        polynomial: RadialPolynomial | None,
+        flat: FloatArray,
+        start: int,
+        stride: int,
+        *scratch: Any,
+    ) -> np.ndarray:
+        """The compiled pass over one block, by a polynomial or by the table; how many values of each row are missing."""
         assert self.values is not None
         packed, squares = self._packed
         if polynomial is None:
@@ -208,23 +215,27 @@ class Sections:
         else:
             nothing = np.empty(DEGREE + 1)
             how = (polynomial.coefficients, polynomial.root, polynomial.middle, polynomial.scale, nothing, 0)
-        missing = compiled_kernels().section_block(
-            x, packed.packed, squares, *how, BITS, _CLOSE, flat, start, stride, *scratch
+        missing = np.empty(len(x), dtype=np.int64)
+        compiled_kernels().section_block(
+            *(x, packed.packed, squares, *how, BITS, _CLOSE, flat, start, stride, *scratch, missing)
         )
-        return int(missing)
+        return missing
 
-    def _fill_in(self, X: Any, rows: slice, out: np.ndarray) -> None:
-        """What the loop does not have, by the kernel itself."""
-        i, j = np.nonzero(np.isnan(out))
-        if i.size > _FEW * out.size:
-            np.copyto(out, self.kernel.gram(X[rows], self.landmarks), where=np.isnan(out), casting="same_kind")
+    def _fill_in(self, X: Any, rows: np.ndarray, out: np.ndarray) -> None:
+        """What the loop does not have of some rows, by the kernel itself."""
+        if not rows.size:
             return
-        x = dense_block(X, rows)
-        for part in row_blocks(i.size, max(1, 2**18 // x.shape[1])):
-            z = row_norms(x[i[part]] - self.landmarks[j[part]])
-            if self.kernel.domain == "sphere":
-                np.minimum(z, _DIAMETER, out=z)  # more is rounding
-            out[i[part], j[part]] = self.kernel.radial(z)
+        x, values = dense_block(X, rows), out[rows]
+        i, j = np.nonzero(np.isnan(values))
+        if i.size > _FEW * values.size:
+            np.copyto(values, self.kernel.gram(x, self.landmarks), where=np.isnan(values), casting="same_kind")
+        else:
+            for part in row_blocks(i.size, max(1, 2**18 // x.shape[1])):
+                z = row_norms(x[i[part]] - self.landmarks[j[part]])
+                if self.kernel.domain == "sphere":
+                    np.minimum(z, _DIAMETER, out=z)  # more is rounding
+                values[i[part], j[part]] = self.kernel.radial(z)
+        out[rows] = values
 
 
 def compiled_gram(kernel: Kernel, rows: np.ndarray) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:

@@ -10,6 +10,7 @@ from typing import Any, final
 import numpy as np
 
 from krein._core.rows import row_blocks
+from krein._core.staircase import Staircase
 from krein._core.threads import n_threads, quiet_blas, share
 from krein.similarities.called import CallableSimilarity
 from krein.similarities.evaluation import Effort
@@ -73,9 +74,13 @@ class FittedNystroem:
         return int(self.root.shape[1])
 
     @cached_property
-    def _against(self) -> Callable[[Any], np.ndarray]:
+    def _against(self) -> Callable[[Any, np.ndarray], None]:
         assert isinstance(self.similarity, DirectSimilarity)
         return self.similarity.against(self.landmarks)
+
+    @cached_property
+    def _stairs(self) -> Staircase:
+        return Staircase.of(self.root, self.signature)
 
     def __call__(self, X: Any, effort: Effort | None = None) -> np.ndarray:
         """Features of rows or objects, not placed.
@@ -91,9 +96,10 @@ class FittedNystroem:
         ndarray of shape (n_samples, n_components), dtype of X; float64 for objects
         """
         placed = self.similarity.place(X)
-        out = np.zeros((placed.shape[0], self.signature.size), dtype=placed.dtype)
+        out = np.empty((placed.shape[0], self.signature.size), dtype=placed.dtype)
+        out[:, self.rank :] = 0
         if isinstance(self.similarity, DirectSimilarity):
-            fill_features(self._against, placed, self.root, out[:, : self.rank])
+            fill_features(self._against, placed, self._stairs, out[:, : self.rank])
             return out
         for rows in row_blocks(placed.shape[0], max(_LEAST_ROWS, _CALLED_PAIRS // self.root.shape[0])):
             self.multiply(self.similarity.block(placed[rows], self.landmarks, effort), out[rows])
@@ -108,14 +114,11 @@ class FittedNystroem:
         out : ndarray of shape (n_rows, n_components)
             Columns beyond the rank are left as they are.
         """
-        share(
-            partial(_multiply_part, block, self.root, out[:, : self.rank]),
-            row_blocks(block.shape[0], max(_LEAST_ROWS, _PAIRS // self.root.shape[0])),
-            threads=n_threads(),
-        )
+        known = partial(_write_rows, block)
+        fill_features(known, np.arange(block.shape[0]), self._stairs, out[:, : self.rank])
 
 
-def fill_features(against: Callable[[Any], np.ndarray], X: Any, root: np.ndarray, out: np.ndarray) -> None:
+def fill_features(against: Callable[[Any, np.ndarray], None], X: Any, root: Staircase, out: np.ndarray) -> None:
     """Write ``k(X, landmarks) @ root``, block by block; each thread multiplies its block while that is in its cache.
 
     Parameters
@@ -123,24 +126,26 @@ def fill_features(against: Callable[[Any], np.ndarray], X: Any, root: np.ndarray
     against : callable
         ``similarity.against(landmarks)``.
     X : placed rows
-    root : ndarray of shape (n_landmarks, rank)
-        Products are taken in its type.
+    root : Staircase
+        Of shape (n_landmarks, rank).
     out : ndarray of shape (n_rows, rank)
+        Products are taken in its type.
     """
+    n_landmarks = root.shape[0]
+    in_place = root.in_place and out.flags.c_contiguous
 
     def work(rows: slice) -> None:
-        _multiply(against(X[rows]), root, out[rows])
+        here = out[rows]
+        block = here if in_place else np.empty((rows.stop - rows.start, n_landmarks), dtype=out.dtype)
+        against(X[rows], block)
+        root.multiply(block, here)
 
     with quiet_blas():
-        share(work, row_blocks(X.shape[0], max(_LEAST_ROWS, _PAIRS // root.shape[0])), threads=n_threads())
+        share(work, row_blocks(X.shape[0], max(_LEAST_ROWS, _PAIRS // n_landmarks)), threads=n_threads())
 
 
-def _multiply(block: np.ndarray, root: np.ndarray, out: np.ndarray) -> None:
-    np.matmul(np.asarray(block, dtype=root.dtype), root, out=out, casting="same_kind")
-
-
-def _multiply_part(block: np.ndarray, root: np.ndarray, out: np.ndarray, rows: slice) -> None:
-    _multiply(block[rows], root, out[rows])
+def _write_rows(block: np.ndarray, rows: np.ndarray, out: np.ndarray) -> None:
+    out[:] = block[rows[0] : rows[-1] + 1]
 
 
 def _check_landmarks(similarity: Similarity, landmarks: Any) -> None:

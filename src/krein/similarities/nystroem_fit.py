@@ -8,13 +8,20 @@ from typing import Any, final
 import numpy as np
 
 from krein._core.checks import positive_integer
+from krein._core.staircase import Staircase, as_staircase
 from krein._core.threads import quiet_blas
 from krein.similarities.called import CallableSimilarity
 from krein.similarities.evaluation import Effort
 from krein.similarities.landmarks import check_rule, landmark_objects, select_landmarks
 from krein.similarities.nystroem import FittedNystroem, fill_features
 from krein.similarities.similarity import DirectSimilarity, PrecomputedSimilarity, Similarity
-from krein.similarities.spectrum import SignedSpectrum, compress_features, signed_root, signed_spectrum
+from krein.similarities.spectrum import (
+    SignedSpectrum,
+    compress_features,
+    positive_root,
+    signed_root,
+    signed_spectrum,
+)
 from krein.similarities.symmetry import check_symmetric, symmetric_part
 from krein.similarities.truncation import best_cut, check_tol, cut_by_halves
 
@@ -103,7 +110,7 @@ def fit_nystroem(
 
     .. math:: K(L, L) = U \Lambda U^\top, \qquad \phi(x) = k(x, L)\,U |\Lambda|^{-1/2}, \qquad \sigma = \operatorname{sign} \Lambda
 
-    Our own products and decompositions are done by one thread for each block, so that the result is the same to the last bit
+    The columns of one sign are turned among themselves, see `krein._core.staircase`. Our own products and decompositions are done by one thread for each block, so that the result is the same to the last bit
     for any number of threads (as far as the similarity is).
 
     Parameters
@@ -155,19 +162,25 @@ def _fit_direct(
     chosen, count = select_landmarks(similarity, X, recipe.n_landmarks, recipe.landmarks, landmark_rng)
     square = similarity.square(X, chosen)
     count += square.shape[0] * (square.shape[0] + 1) // 2
-    spectrum = signed_spectrum(square)
     tol = check_tol(recipe.eigenvalue_tol)
     sample = _some_rows(X, _HELD_OUT, sample_rng)
-    if tol is None:
-        exact = similarity.square(X, similarity.landmarks(X, sample))
-        left = similarity.block(X[sample], chosen)
-        count += sample.size * (sample.size + 1) // 2 + left.size
-        tol = best_cut(spectrum, left, left, exact, min(X.dtype.itemsize, exact.dtype.itemsize))
-    root, signature, eigenvalues = signed_root(spectrum, tol)
+    positive = None if tol is None else positive_root(square, tol)
+    if tol is not None and positive is not None:
+        root, eigenvalues = positive
+        signature = np.ones(eigenvalues.size)
+    else:
+        spectrum = signed_spectrum(square)
+        if tol is None:
+            exact = similarity.square(X, similarity.landmarks(X, sample))
+            left = np.empty((sample.size, square.shape[0]), dtype=X.dtype)
+            similarity.against(chosen)(X[sample], left)
+            count += sample.size * (sample.size + 1) // 2 + left.size
+            tol = best_cut(spectrum, left, left, exact, min(X.dtype.itemsize, exact.dtype.itemsize))
+        root, signature, eigenvalues = signed_root(spectrum, tol)
     if eigenvalues.size > recipe.n_components:
         rows = _some_rows(X, _COMPRESSION_ROWS * root.shape[0], sample_rng)
         features = np.empty((rows.size, root.shape[1]), dtype=X.dtype)
-        fill_features(similarity.against(chosen), X[rows], root, features)
+        fill_features(similarity.against(chosen), X[rows], Staircase.of(root.astype(X.dtype), signature), features)
         count += rows.size * root.shape[0]
         root, signature = _compressed(features, root, signature, recipe.n_components)
     fitted = _fitted(similarity, chosen, root, signature, eigenvalues, tol, recipe, X.dtype)
@@ -240,6 +253,8 @@ def _fitted(
     recipe: NystroemRecipe,
     dtype: np.dtype,
 ) -> FittedNystroem:
+    with quiet_blas():
+        root, signature = as_staircase(root, signature)
     padded = np.ones(recipe.n_components)
     padded[: signature.size] = signature
     kept = eigenvalues[: recipe.n_components]

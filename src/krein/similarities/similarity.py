@@ -162,7 +162,7 @@ class DirectSimilarity(Similarity):
     def has_vectors(self) -> bool:
         """Whether rows are points that can be averaged."""
 
-    def against(self, landmarks: Any) -> Callable[[Any], np.ndarray]:
+    def against(self, landmarks: Any) -> Callable[[Any, np.ndarray], None]:
         """`block` for many rows and always the same landmarks.
 
         Parameters
@@ -172,9 +172,10 @@ class DirectSimilarity(Similarity):
         Returns
         -------
         callable
-            From placed rows to similarities; from several threads at once, if need be.
+            Of placed rows and an array of shape (n_rows, n_landmarks), float32 or float64, to which their similarities are
+            written; from several threads at once, if need be.
         """
-        return partial(_block_of, self, landmarks)
+        return partial(_write_block, self, landmarks)
 
     @abstractmethod
     def self_similarities(self, X: Any, rows: np.ndarray) -> np.ndarray:
@@ -196,25 +197,6 @@ class DirectSimilarity(Similarity):
         rows = settled.landmarks(X)
         matrix = np.asarray(settled.square(X, rows), dtype=np.float64)
         return TrainingMatrix(settled, rows, matrix, X.shape[0] * (X.shape[0] + 1) // 2 if self.has_vectors else 0)
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class SectionBlocks:
-    """Similarities of dense rows to landmarks by the compiled loop; call it with placed rows.
-
-    Parameters
-    ----------
-    sections : Sections
-    """
-
-    sections: Sections
-
-    def __call__(self, X: Any) -> np.ndarray:
-        """Similarities of shape (n_rows, n_landmarks), float64."""
-        out = np.empty((X.shape[0], self.sections.landmarks.shape[0]))
-        self.sections.write(X, out)
-        return out
 
 
 @final
@@ -250,10 +232,10 @@ class KernelSimilarity(DirectSimilarity):
     def square(self, X: Any, landmarks: Any) -> np.ndarray:
         return self.kernel.gram(landmarks)
 
-    def against(self, landmarks: Any) -> Callable[[Any], np.ndarray]:
+    def against(self, landmarks: Any) -> Callable[[Any, np.ndarray], None]:
         if sp.issparse(landmarks):
             return super().against(landmarks)
-        return SectionBlocks(Sections(self.kernel, np.asarray(landmarks, dtype=np.float64)))
+        return Sections(self.kernel, np.asarray(landmarks, dtype=np.float64)).write
 
     def self_similarities(self, X: Any, rows: np.ndarray) -> np.ndarray:
         return np.full(rows.size, float(self.kernel.radial(np.zeros(1))[0]))
@@ -330,8 +312,8 @@ class PrecomputedSimilarity(DirectSimilarity):
         return diagonal if self.kernel is None else self.kernel.similarity(diagonal)
 
 
-def _block_of(similarity: Similarity, landmarks: Any, X: Any) -> np.ndarray:
-    return similarity.block(X, landmarks)
+def _write_block(similarity: Similarity, landmarks: Any, X: Any, out: np.ndarray) -> None:
+    out[:] = similarity.block(X, landmarks)
 
 
 def _dense(block: Any) -> np.ndarray:

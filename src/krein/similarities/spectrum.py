@@ -11,11 +11,12 @@ from scipy import linalg
 from krein._core.threads import blas_threads, quiet_blas
 from krein.similarities.symmetry import symmetric_part
 
-__all__ = ["SignedSpectrum", "compress_features", "significant", "signed_root", "signed_spectrum"]
+__all__ = ["SignedSpectrum", "compress_features", "positive_root", "significant", "signed_root", "signed_spectrum"]
 
 _TIED = (
     1e-9  # relative difference below which two eigenvalues are of one size: more than rounding, less than any meaning
 )
+_CLEAR = 1e3  # times the rounding of an eigenvalue: those above are there in any factor
 _COLUMN_TOL = (
     1e-7  # of the largest singular value: smaller columns of features are rounding, whose squares are divided by
 )
@@ -165,6 +166,47 @@ def signed_root(spectrum: SignedSpectrum, tol: float = 0.0) -> tuple[np.ndarray,
     rank = significant(spectrum.values, tol)
     kept = spectrum.values[:rank]
     return spectrum.vectors[:, :rank] / np.sqrt(np.abs(kept)), np.where(kept < 0.0, -1.0, 1.0), kept
+
+
+def positive_root(matrix: np.ndarray, tol: float) -> tuple[np.ndarray, np.ndarray] | None:
+    r"""A triangle :math:`T` with :math:`TT^\top = K^{-1}` and the eigenvalues of K, at half of the price of eigenvectors.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (n, n)
+        Symmetric and finite.
+    tol : float
+        As in `signed_root`.
+
+    Returns
+    -------
+    root : ndarray of shape (n, n)
+        Zeros above the diagonal.
+    eigenvalues : ndarray of shape (n,)
+        The largest first.
+        None for both where an eigenvalue is negative, or so small that it is dropped or nearly so.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> root, values = positive_root(np.array([[4.0, 2.0], [2.0, 2.0]]), 0.0)
+    >>> root.round(12)
+    array([[ 0.707..., 0.        ],
+           [-0.707..., 0.707...]])
+    """
+    matrix = np.asarray(matrix, dtype=np.float64)
+    if not (np.diagonal(matrix) > 0.0).all():
+        return None
+    with quiet_blas():
+        factor, failed = linalg.lapack.dpotrf(matrix[::-1, ::-1], lower=1)
+        if failed:
+            return None
+        with blas_threads(float(matrix.shape[0]) ** 3):
+            values = np.linalg.eigvalsh(matrix)[::-1]
+        if significant(values, max(tol, _CLEAR * values.size * float(np.finfo(np.float64).eps))) < values.size:
+            return None
+        inverse, _ = linalg.lapack.dtrtri(factor, lower=1)
+    return np.ascontiguousarray(inverse[::-1, ::-1].T), values
 
 
 def compress_features(features: np.ndarray, signature: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:

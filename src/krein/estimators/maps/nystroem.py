@@ -33,7 +33,8 @@ class KreinNystroem(ObjectMap, SignedFeatureMap):
 
     .. math:: K(L, L) = V \Lambda V^T, \qquad \phi(x) = k(x, L)\,V |\Lambda|^{-1/2}, \qquad \sigma = \operatorname{sign} \Lambda
 
-    so that :math:`\Phi\,\mathrm{diag}(\sigma)\,\Phi^T = K(X, L)\,K(L, L)^{+} K(L, X)`, also where k is not positive definite.
+    up to a rotation of the columns of one sign, so that
+    :math:`\Phi\,\mathrm{diag}(\sigma)\,\Phi^T = K(X, L)\,K(L, L)^{+} K(L, X)`, also where k is not positive definite.
     This is the way in for any symmetric similarity of any objects: dynamic time warping, edit distances, alignment scores, graph
     and quantum kernels.
 
@@ -80,7 +81,8 @@ class KreinNystroem(ObjectMap, SignedFeatureMap):
     Attributes
     ----------
     signature_ : ndarray of shape (n_components,)
-        Signs of the eigenvalues.
+        Signs of the eigenvalues, the more frequent one first. The columns of one sign are turned among themselves so that
+        ``map_.root`` has zeros above a diagonal, which `transform` passes over.
     landmarks_ : array of shape (n_landmarks, n_features), or objects, or (n_landmarks,) indices for a precomputed kernel
     n_evaluations_ : int
         Similarities that `fit` or `fit_transform` computed: for a callable and m landmarks among n objects at most
@@ -102,8 +104,8 @@ class KreinNystroem(ObjectMap, SignedFeatureMap):
     -----
     ``sklearn.kernel_approximation.Nystroem`` takes singular values instead of eigenvalues and loses the signs: on an
     indefinite kernel its features approximate :math:`|K|`, not K. On a positive definite kernel both agree. Cost:
-    :math:`O(n S d + n S D)` for S landmarks, and :math:`O(S^3)` once. The result does not depend on the number of threads, nor
-    the order of the columns on rounding: eigenvalues of one size are kept or dropped together, positive ones first.
+    :math:`O(n S d + n S D)` for S landmarks, with half of the product where S = D, and :math:`O(S^3)` once. The result does not
+    depend on the number of threads, nor what is kept on rounding: eigenvalues of one size are kept or dropped together.
 
     References
     ----------

@@ -63,7 +63,9 @@ def test_an_error_of_a_function_that_takes_neither_says_what_both_gave():
     def flat(a, b):
         raise ValueError("expected a 2-dimensional array")
 
-    with pytest.raises(SimilarityError, match=r"objects 0 and 0 could not be had.*two lists.*2-dimensional.*call='blocks'"):
+    with pytest.raises(
+        SimilarityError, match=r"objects 0 and 0 could not be had.*two lists.*2-dimensional.*call='blocks'"
+    ):
         block(flat)
 
 

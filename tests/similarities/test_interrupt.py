@@ -54,7 +54,11 @@ def group_is_gone(number):
 
 
 @pytest.mark.parametrize(
-    ("jobs", "stuck", "to"),  # stuck in calls that take a minute; a terminal tells all processes, a supervisor may tell one
+    (
+        "jobs",
+        "stuck",
+        "to",
+    ),  # stuck in calls that take a minute; a terminal tells all processes, a supervisor may tell one
     [(1, True, "parent"), (2, False, "group"), (2, True, "group"), (2, True, "parent")],
 )
 def test_ctrl_c(tmp_path: Path, jobs: int, stuck: bool, to: str):
@@ -62,7 +66,11 @@ def test_ctrl_c(tmp_path: Path, jobs: int, stuck: bool, to: str):
     seen.mkdir()
     script = SCRIPT.format(seen=str(seen), cache=str(cache), jobs=jobs)
     running = subprocess.Popen(
-        [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+        [sys.executable, "-c", script],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
     )
     try:
         workers = 0 if jobs == 1 else 2
@@ -81,7 +89,9 @@ def test_ctrl_c(tmp_path: Path, jobs: int, stuck: bool, to: str):
     assert said.rstrip().endswith("KeyboardInterrupt")
     assert "evaluations" in said  # progress was shown
     fresh = ExactKreinRidge(similar, call="pairs", lam=0.1).fit(WORDS, [float(len(word)) for word in WORDS])
-    again = ExactKreinRidge(similar, call="pairs", lam=0.1, cache=cache).fit(WORDS, [float(len(word)) for word in WORDS])
+    again = ExactKreinRidge(similar, call="pairs", lam=0.1, cache=cache).fit(
+        WORDS, [float(len(word)) for word in WORDS]
+    )
     kept = (cache.stat().st_size - again.n_evaluations_ * 40) // 40  # before: a record takes 40 bytes
     assert again.n_evaluations_ == fresh.n_evaluations_ - kept
     assert kept > 40

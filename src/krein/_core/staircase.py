@@ -8,6 +8,7 @@ Penalties on the length of weights do not notice, either.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Self, final
 
 import numpy as np
@@ -99,7 +100,7 @@ class Staircase:
         ends = [0, *(np.flatnonzero(np.diff(signature[:columns])) + 1).tolist(), columns]
         groups = []
         square = False
-        for first, last in zip(ends[:-1], ends[1:], strict=True):
+        for first, last in pairwise(ends):
             group, width = matrix[:, first:last], last - first
             enough = max(_LEAST_COLUMNS, _LEAST_SHARE * rows)
             if not enough <= width <= rows or np.triu(group[:width], 1).any():

@@ -1,4 +1,4 @@
-"""A radial function as one polynomial, where a few coefficients will do: the compiled loop evaluates it without looking anything up."""
+"""A radial function as one polynomial, where a few coefficients will do: nothing to look up in the compiled loop."""
 
 from __future__ import annotations
 

@@ -110,8 +110,9 @@ def fit_nystroem(
 
     .. math:: K(L, L) = U \Lambda U^\top, \qquad \phi(x) = k(x, L)\,U |\Lambda|^{-1/2}, \qquad \sigma = \operatorname{sign} \Lambda
 
-    The columns of one sign are turned among themselves, see `krein._core.staircase`. Our own products and decompositions are done by one thread for each block, so that the result is the same to the last bit
-    for any number of threads (as far as the similarity is).
+    The columns of one sign are turned among themselves, see `krein._core.staircase`. Our own products and decompositions are done
+    by one thread for each block, so that the result is the same to the last bit for any number of threads (as far as the
+    similarity is).
 
     Parameters
     ----------

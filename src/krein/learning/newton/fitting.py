@@ -295,9 +295,7 @@ def choose_strength(
             prepared = _prepare(machine, Z, labeled, penalty_factor(signature, ratio), fold, in_place=False)
         same = same[np.argsort(pairs[same, 0], kind="stable")]
         strengths = pairs[same, 0].tolist()
-        found = held_out_scores(
-            prepared.rows, prepared.moments, machine, strengths, N_FOLDS, least=candidates.least
-        )
+        found = held_out_scores(prepared.rows, prepared.moments, machine, strengths, N_FOLDS, least=candidates.least)
         errors[same], losses[same] = found.errors, found.log_loss
     chosen = best_of(machine, pairs[:, 0], Scores(errors, losses), first.scale)
     return chosen, None if several else first

@@ -56,6 +56,54 @@ def test_the_verdict(name, seed):
     assert found.advice
 
 
+def warped(n, seed, length=40):
+    """Sines of two frequencies, each read by a clock of its own."""
+    rng = np.random.default_rng(seed)
+    clock = np.cumsum(rng.gamma(0.6, size=(n, length)), axis=1)
+    clock = 2.0 * np.pi * clock / clock[:, -1:]
+    return np.sin((1.0 + np.arange(n)[:, None] % 2) * clock)
+
+
+def warping_distances(X):
+    """Dynamic time warping of all pairs at once."""
+    n, length = X.shape
+    cost = np.square(X[:, None, :, None] - X[None, :, None, :])
+    D = np.full((n, n, length + 1, length + 1), np.inf)
+    D[:, :, 0, 0] = 0.0
+    for i in range(length):
+        for j in range(length):
+            before = np.minimum(np.minimum(D[:, :, i, j + 1], D[:, :, i + 1, j]), D[:, :, i, j])
+            D[:, :, i + 1, j + 1] = cost[:, :, i, j] + before
+    return np.sqrt(D[:, :, -1, -1])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_warping_of_few_series_is_not_called_noise(seed):
+    D = warping_distances(warped(60, seed))
+    found = krein.diagnose(np.exp(-0.1 * D / np.median(D)), random_state=seed)
+    assert found.verdict in {"signal", "mixed"}, str(found)
+    assert krein.diagnose(D, distance=True, random_state=seed).verdict in {"signal", "mixed"}
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("n", [40, 60])
+@pytest.mark.parametrize("name", ["noise of 1e-8", "noise of 0.05", "64 shots"])
+def test_noise_of_few_objects_is_not_called_signal(n, seed, name):
+    found = krein.diagnose(CASES[name][0](points(n, seed=seed)), random_state=seed)
+    assert found.verdict in {"noise", "undecided"}, str(found)
+    assert found.verdict == "noise" or "cannot be told" in found.reasons[-1]
+
+
+def test_labels_decide_what_the_matrix_cannot():
+    """Twelve objects are too few for their matrix; its one negative direction is the label."""
+    y = np.tile([-1.0, 1.0], 6)
+    K = np.sqrt(gauss(points(12))) - np.outer(y, y) / 12
+    assert krein.diagnose(K).verdict == "undecided"
+    found = krein.diagnose(K, y=y.astype(str))
+    assert found.verdict == "signal", str(found)
+    assert found.scores.difference > 0
+
+
 def test_distances_that_are_euclidean_and_that_are_not():
     X = points(100)
     euclidean = krein.diagnose(np.sqrt(np.square(X[:, None] - X).sum(axis=2)), distance=True)

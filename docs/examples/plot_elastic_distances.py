@@ -20,8 +20,8 @@ X_new, y_new = load_gunpoint(split="test")
 everyone, labels = np.concatenate([X, X_new]), np.concatenate([y, y_new])
 diagnosis = krein.diagnose(pairwise_distance(everyone, method="dtw"), distance=True, y=labels)
 print(diagnosis)
-diagnosis.plot(style="light")
-diagnosis.plot_objects(style="light")
+diagnosis.plot()
+diagnosis.plot_objects()
 
 # %%
 # Power and scale from the labels

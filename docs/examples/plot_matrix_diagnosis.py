@@ -28,8 +28,8 @@ print(krein.diagnose(noisy, y=y))
 # The hyperbolic tangent has negative eigenvalues of the size of the positive ones, and they are the same whoever is looked at.
 diagnosis = krein.diagnose(np.tanh(X @ X.T - 1.0), y=y)
 print(diagnosis)
-diagnosis.plot(style="light")
-diagnosis.plot_objects(style="light")
+diagnosis.plot()
+diagnosis.plot_objects()
 
 # %%
 # Distances

@@ -39,8 +39,8 @@ size = np.sqrt(np.diag(K))
 K /= np.multiply.outer(size, size)
 diagnosis = krein.diagnose(K, y=y)
 print(diagnosis)
-diagnosis.plot(style="light")
-diagnosis.plot_objects(style="light")
+diagnosis.plot()
+diagnosis.plot_objects()
 
 # %%
 # Beside a positive one

@@ -39,4 +39,5 @@ for shots in (32, 128, 1024):
 # ----------
 # The negative part is noise: the nearest positive matrix with ones on the diagonal, and new objects mapped accordingly.
 print(found)
+found.plot()
 print(krein.compare(K, y, methods=["svc-raw", "svc-clip", "svc-flip", "krein-ridge"]))

@@ -1,0 +1,48 @@
+"""
+More rows: features, exact, and leaves
+======================================
+
+Three ways to solve the same problem as the rows of *letter* grow: on features, exactly, and in a tree whose leaves are solved
+exactly. What each makes of 500 to 2,000 rows.
+"""
+
+# %%
+# Accuracy and time
+# -----------------
+# Nothing is set but the solver. Exact solutions take a time that grows with the cube of the rows and are the default up to 5,000;
+# above, leaves are.
+
+import time
+
+import krein
+from krein.plotting import COLORS, dress, look_of, new_figure
+
+letters = krein.datasets.load("letter")
+X_test, y_test = letters.X_test[:3000], letters.y_test[:3000]
+sizes = [500, 1000, 2000]
+scores, seconds = {}, {}
+for solver in ("features", "exact", "local"):
+    for size in sizes:
+        started = time.process_time()
+        model = krein.KreinRidgeClassifier(solver=solver, random_state=0)
+        model.fit(letters.X_train[:size], letters.y_train[:size])
+        seconds[solver, size] = time.process_time() - started
+        scores[solver, size] = model.score(X_test, y_test)
+    print(f"{solver:9}", "  ".join(f"{size}: {scores[solver, size]:.3f}" for size in sizes))
+
+# %%
+look = look_of("auto")
+figure = new_figure(9.5, 3.6)
+left, right = figure.subplots(1, 2)
+for solver, color, marker in (("features", "negative", "s"), ("exact", "positive", "o"), ("local", "measure", "^")):
+    line = {"color": COLORS[color], "marker": marker, "linewidth": 1.5, "label": f'solver="{solver}"'}
+    left.plot(sizes, [scores[solver, size] for size in sizes], **line)
+    right.plot(sizes, [seconds[solver, size] for size in sizes], **line)
+for axes in (left, right):
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(sizes, [f"{size:,}" for size in sizes])
+    axes.minorticks_off()
+right.set_yscale("log")
+left.legend(frameon=False, labelcolor=look.ink, fontsize="small")
+dress(left, look, xlabel="rows", ylabel="accuracy on 3,000 others")
+dress(right, look, xlabel="rows", ylabel="processor seconds of a fit")

@@ -69,7 +69,7 @@ scores = sorted([*scores, (100 * neighbors, "5 nearest neighbors", False)])
 bars = right.barh(
     [name for _, name, _ in scores],
     [score for score, _, _ in scores],
-    color=[COLORS["measure"] if ours else look.ink + "80" for _, _, ours in scores],
+    color=[COLORS["measure"] if ours else look.ink + "a0" for _, _, ours in scores],
 )
 right.bar_label(bars, fmt="%.1f", color=look.ink, padding=3, fontsize="small")
 right.set_xlim(80, 98)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import krein
-from krein import DistanceKernel, ExactKreinSVC
+from krein import DistanceKernel, ExactKreinSVC, KreinNystroem, KreinRidgeClassifier
 
 HOWTO = Path(__file__).resolve().parents[1] / "docs" / "howto"
 RECIPES = {  # page: packages, what it prints
@@ -62,3 +62,33 @@ def test_elastic_distances(name):
     warping = krein.diagnose(distances.pairwise_distance(np.concatenate([X, X_new[:150]]), method="dtw"), distance=True)
     assert warping.verdict == "signal"
     assert warping.triangles.share > 0.0
+
+
+@pytest.mark.parametrize(
+    ("name", "verdicts"),
+    [("gunpoint", {"signal"}), ("italy_power_demand", {"signal"}), ("arrow_head", {"undecided"})],
+)
+def test_warping_of_few_series(name, verdicts):
+    """36 to 67 training series: halves of them have no directions in common, and yet it is not noise, or cannot be told."""
+    datasets = pytest.importorskip("aeon.datasets")
+    distances = pytest.importorskip("aeon.distances")
+    X, _ = getattr(datasets, f"load_{name}")(split="train")
+    D = distances.pairwise_distance(X, method="dtw")
+    few = krein.diagnose(np.exp(-D / np.median(D[np.triu_indices_from(D, 1)])))
+    assert few.verdict in verdicts, str(few)
+
+
+@pytest.mark.parametrize(("name", "landmarks"), [("japanese_vowels", 80), ("pickup_gesture_wiimoteZ", 25)])
+def test_series_of_different_lengths(name, landmarks):
+    """Vowels of 12 coefficients and 7 to 29 moments, gestures of 29 to 361: as lists, by name, exact and with landmarks."""
+    datasets = pytest.importorskip("aeon.datasets")
+    distances = pytest.importorskip("aeon.distances")
+    load = getattr(datasets, f"load_{name}")
+    (X, y), (X_new, y_new) = load(split="train"), load(split="test")
+    assert len({one.shape for one in X}) > 1
+    nearest = float((y[distances.pairwise_distance(X_new, X, method="dtw").argmin(axis=1)] == y_new).mean())
+    exact = ExactKreinSVC(DistanceKernel("dtw", power="auto", scale="auto"), C=100.0).fit(X, y)
+    assert exact.score(X_new, y_new) >= nearest
+    few = KreinRidgeClassifier(KreinNystroem(DistanceKernel("dtw"), landmarks, random_state=0)).fit(X, y)
+    assert few.features_.n_evaluations_ <= (landmarks + 1) * len(X)
+    assert few.score(X_new, y_new) >= nearest - 0.02

@@ -8,7 +8,7 @@ import numpy as np
 
 from krein._core.checks import real, truth_value
 from krein.learning.negative_part import PartScores, score_negative_part
-from krein.learning.targets import are_quantities
+from krein.learning.targets import are_quantities, target_columns
 from krein.matrix_diagnosis import MatrixDiagnosis
 from krein.measures import Diagnosis
 from krein.measures import diagnose as diagnose_kernel
@@ -209,15 +209,11 @@ def _scores(operator: SymmetricOperator, y: np.ndarray, rng: np.random.Generator
         raise ValueError(f"y must have one entry for each of {n} objects, got {y.size}")
     numbers = are_quantities(y)
     some = np.sort(rng.choice(n, size=min(n, _SCORED), replace=False))
-    if numbers:
-        if not np.isfinite(y).all():
-            raise ValueError("y contains NaN or infinity; diagnose the objects that have a target")
-        targets = y[some, None].astype(np.float64)
-    else:
-        classes, codes = np.unique(y[some], return_inverse=True)
-        if classes.size < 2:
-            raise ValueError(f"y must have at least 2 classes, got only {classes.tolist()}")
-        targets = np.where(codes.reshape(-1, 1) == np.arange(classes.size), 1.0, -1.0)
+    if numbers and not np.isfinite(y).all():
+        raise ValueError("y contains NaN or infinity; diagnose the objects that have a target")
+    targets = target_columns(y[some])
+    if not numbers and targets.shape[1] < 2:
+        raise ValueError(f"y must have at least 2 classes, got only {np.unique(y[some]).tolist()}")
     return score_negative_part(operator.dense(some), targets, rng, labels=not numbers)
 
 

@@ -9,9 +9,20 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
 import krein
-from krein import DistanceKernel, ExactKreinRidge, ExactKreinSVC, KreinMDS, KreinNystroem, KreinRidgeClassifier
-from krein.learning.distance_choice import best_form
+from krein import (
+    DistanceKernel,
+    ExactKreinRidge,
+    ExactKreinSVC,
+    KreinMDS,
+    KreinNystroem,
+    KreinPCA,
+    KreinRidgeClassifier,
+)
+from krein.learning.distance_choice import best_form, best_form_by_landmarks
+from krein.learning.matrix_folds import RIDGES
 from krein.similarities.metrics import METRICS, metric_source, named_metric
+from krein.similarities.spectrum import signed_root, signed_spectrum
+from krein.similarities.truncation import cut_by_halves
 
 
 def lengths(a: str, b: str) -> float:
@@ -103,11 +114,75 @@ def test_power_from_numbers(rng):
 
 
 def test_labels_are_needed_for_auto():
-    X, y = words()
-    with pytest.raises(ValueError, match="chosen with labels"):
-        KreinNystroem(DistanceKernel(lengths, power="auto"), 10, call="pairs").fit(X)
-    with pytest.raises(ValueError, match="chosen with labels"):
-        KreinRidgeClassifier(KreinNystroem(DistanceKernel(lengths, scale="auto"), 10, call="pairs")).fit(X, y)
+    X, _ = words()
+    for features in (
+        KreinNystroem(DistanceKernel(lengths, power="auto"), 10, call="pairs"),
+        KreinPCA(KreinNystroem(DistanceKernel(lengths, scale="auto"), 10, call="pairs"), 2),
+    ):
+        with pytest.raises(ValueError, match="chosen with labels"):
+            features.fit(X)
+
+
+@pytest.mark.parametrize("landmarks", [20, 80, "given"])
+def test_power_and_scale_by_landmarks(landmarks):
+    """Distances once: as many evaluations as without a choice, and landmarks among all objects, most of them, or none."""
+    X, y = words(100)
+    calls = []
+
+    def counted(a, b):
+        calls.append((a, b))
+        return lengths(a, b)
+
+    options = {"call": "pairs", "random_state": 0}
+    if landmarks == "given":
+        options["landmarks"], landmarks = X[:20], 20
+        X, y = X[20:], y[20:]
+    features = KreinNystroem(DistanceKernel(counted, "auto", "auto"), landmarks, **options)
+    model = KreinRidgeClassifier(features).fit(X, y)
+    assert len(calls) == model.features_.n_evaluations_ <= (landmarks + 1) * len(X) + landmarks * (landmarks + 1)
+    chosen = model.features_.kernel_
+    assert not chosen.needs_fit
+    assert model.score(X, y) > 0.9
+    assert cross_val_score(clone(model), X, y, cv=3).mean() > 0.8
+    alone = clone(features).fit(X, y)
+    assert (alone.kernel_.power, alone.kernel_.scale) == (chosen.power, chosen.scale)
+
+
+def test_power_by_landmarks_from_numbers(rng):
+    X = rng.normal(size=(300, 2))
+    y = np.sin(2 * X[:, 0])
+    by_name = KreinNystroem(DistanceKernel("euclidean", power="auto", scale="auto"), 40, random_state=0).fit(X, y)
+    assert by_name.kernel_.power >= 1.5  # a smooth target wants a smooth similarity
+    by_matrix = KreinNystroem(DistanceKernel("precomputed", power="auto", scale="auto"), 40).fit(cdist(X, X), y)
+    assert by_matrix.kernel_.power >= 1.5
+    with pytest.raises(ValueError, match="between all training objects"):
+        clone(by_matrix).set_params(landmarks=np.arange(40)).fit(cdist(X, X[:40]), y)
+    with pytest.raises(ValueError, match="inconsistent numbers"):
+        clone(by_name).fit(X, y[:-1])
+
+
+def test_leave_one_out_by_landmarks_is_what_refits_give(rng):
+    X, y = rng.normal(size=(60, 2)), rng.normal(size=(60, 1))
+    D, judged = cdist(X, X[:10]), np.arange(10, 60)
+    form = DistanceKernel("precomputed", 1.0, 1.0)
+    _, errors = best_form_by_landmarks(
+        D, D[:10], y, judged, [form], lambda one, d: one.similarity(d), np.random.default_rng(0)
+    )
+    K = form.similarity(D)
+    tol = cut_by_halves(K[np.r_[judged, :10]], K[:10], np.random.default_rng(0), 8, 256)
+    Z = K @ signed_root(signed_spectrum(K[:10]), tol)[0]
+    size = np.linalg.eigvalsh(np.cov(Z.T, bias=True) * 60).mean()
+    totals = []
+    for ridge in RIDGES * size:
+        total = 0.0
+        for i in judged:
+            rest = np.delete(np.arange(60), i)
+            middle, mean = Z[rest].mean(axis=0), y[rest].mean()
+            A = Z[rest] - middle
+            w = np.linalg.solve(A.T @ A + ridge * np.eye(A.shape[1]), A.T @ (y[rest, 0] - mean))
+            total += (y[i, 0] - mean - (Z[i] - middle) @ w) ** 2
+        totals.append(total)
+    np.testing.assert_allclose(errors, min(totals) / np.square(y[judged] - y.mean()).sum(), rtol=1e-8)
 
 
 def test_landmarks_of_objects():

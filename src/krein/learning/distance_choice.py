@@ -8,10 +8,14 @@ from typing import TypeVar
 
 import numpy as np
 
+from krein.learning.dense import symmetric_eigen
 from krein.learning.matrix_folds import RIDGES, dealt_folds, held_out_predictions
 from krein.similarities import CallableSimilarity, DistanceKernel, PrecomputedSimilarity, TrainingMatrix
+from krein.similarities.spectrum import signed_root, signed_spectrum
+from krein.similarities.symmetry import symmetric_part
+from krein.similarities.truncation import cut_by_halves
 
-__all__ = ["best_form", "tuned_matrix"]
+__all__ = ["best_form", "best_form_by_landmarks", "chosen_kernel", "tuned_matrix"]
 
 Form = TypeVar("Form")
 
@@ -19,6 +23,9 @@ _FOLDS = 5
 _FEW = 300  # objects up to which folds are dealt several times
 _REPEATS = 4
 _MOST = 800  # objects that take part in the choice
+_MOST_LEFT_OUT = 2000  # objects that take part in a choice by landmarks
+_HELD_OUT = 256  # objects by which eigenvalues are cut off
+_LEAST_FREEDOM = 1e-6  # 1 − leverage below this has too few digits left to divide by
 
 
 def best_form(
@@ -71,6 +78,106 @@ def best_form(
     return int(np.flatnonzero(errors <= errors.min() * (1.0 + 1e-9))[0]), errors
 
 
+def best_form_by_landmarks(
+    block: np.ndarray,
+    square: np.ndarray,
+    targets: np.ndarray,
+    judged: np.ndarray,
+    forms: Sequence[Form],
+    similarity: Callable[[Form, np.ndarray], np.ndarray],
+    rng: np.random.Generator,
+) -> tuple[int, np.ndarray]:
+    r"""The function of the distance whose ridge on Nyström features errs least on objects left out.
+
+    Features of an object that is no landmark do not depend on it, so that leave-one-out in closed form is what it says:
+    :math:`(y_i - \hat y_i) / (1 - h_i)`.
+
+    Parameters
+    ----------
+    block : ndarray of shape (n, n_landmarks)
+        Distances of all objects to landmarks.
+    square : ndarray of shape (n_landmarks, n_landmarks)
+        Of the landmarks to each other.
+    targets : ndarray of shape (n, n_targets)
+    judged : ndarray of int
+        Objects that are no landmarks.
+    forms : sequence
+    similarity : callable
+        A form and distances to similarities.
+    rng : numpy.random.Generator
+        Draws objects if there are more than 2,000, and those by which small eigenvalues are dropped.
+
+    Returns
+    -------
+    best : int
+        Number of the best form; the first of those within rounding.
+    errors : ndarray of shape (n_forms,)
+        Mean squared error relative to that of the mean.
+    """
+    if judged.size > _MOST_LEFT_OUT:
+        judged = np.sort(rng.choice(judged, size=_MOST_LEFT_OUT, replace=False))
+    others = np.setdiff1d(np.arange(block.shape[0]), judged)[: square.shape[0]]  # landmarks
+    rows = np.concatenate([judged, others])
+    block, Y = block[rows], targets[rows] - targets[rows].mean(axis=0)
+    spread = float(np.square(Y[: judged.size]).sum()) or 1.0
+    errors = np.empty(len(forms))
+    for i, form in enumerate(forms):
+        K, among = similarity(form, block), symmetric_part(similarity(form, square))
+        root, _, _ = signed_root(signed_spectrum(among), cut_by_halves(K, among, rng, 8, _HELD_OUT))
+        Z = K @ root
+        Z -= Z.mean(axis=0)
+        values, vectors = symmetric_eigen(Z.T @ Z)
+        values = np.maximum(values, 0.0)
+        inside, cross = Z[: judged.size] @ vectors, vectors.T @ (Z.T @ Y)
+        errors[i] = np.inf
+        for ridge in RIDGES * (float(values.mean()) or 1.0):
+            shrink = 1.0 / (values + ridge)
+            free = 1.0 - 1.0 / rows.size - np.square(inside) @ shrink
+            if free.min() > _LEAST_FREEDOM:
+                left_out = (Y[: judged.size] - inside @ (shrink[:, None] * cross)) / free[:, None]
+                errors[i] = min(errors[i], float(np.square(left_out).sum()) / spread)
+    return int(np.flatnonzero(errors <= errors.min() * (1.0 + 1e-9))[0]), errors
+
+
+def chosen_kernel(
+    kernel: DistanceKernel, targets: np.ndarray, block: np.ndarray, square: np.ndarray, taken: np.ndarray
+) -> DistanceKernel:
+    """The kernel with the power and the scale that predict best, by distances to landmarks.
+
+    Parameters
+    ----------
+    kernel : DistanceKernel
+        With ``"auto"`` where something is to be chosen.
+    targets : ndarray of shape (n, n_targets)
+        Numbers, or ±1 for each class.
+    block : ndarray of shape (n, n_landmarks)
+        Distances of all objects to landmarks.
+    square : ndarray of shape (n_landmarks, n_landmarks)
+        Of the landmarks to each other.
+    taken : ndarray of int
+        Which of the objects the landmarks are; empty if they are none of them.
+
+    Returns
+    -------
+    DistanceKernel
+    """
+    others = np.setdiff1d(np.arange(block.shape[0]), taken)
+    by_landmarks = others.size >= taken.size
+    forms = kernel.candidates(block[others].ravel() if by_landmarks else square[np.triu_indices_from(square, 1)])
+    if len(forms) == 1:
+        return forms[0]
+    rng = np.random.default_rng(0)
+    if by_landmarks:
+        best, _ = best_form_by_landmarks(block, square, targets, others, forms, _similarity, rng)
+    else:  # nearly all are landmarks: folds of them
+        best, _ = best_form(symmetric_part(square), targets[taken], forms, _similarity, rng)
+    return forms[best]
+
+
+def _similarity(form: DistanceKernel, distances: np.ndarray) -> np.ndarray:
+    return form.similarity(distances)
+
+
 def tuned_matrix(trained: TrainingMatrix, kernel: DistanceKernel, targets: np.ndarray) -> TrainingMatrix:
     """The similarities of training objects, with the power and the scale that predict best.
 
@@ -92,7 +199,7 @@ def tuned_matrix(trained: TrainingMatrix, kernel: DistanceKernel, targets: np.nd
     forms = kernel.candidates(distances[np.triu_indices_from(distances, 1)])
     best = 0
     if len(forms) > 1:
-        best, _ = best_form(distances, targets, forms, lambda form, d: form.similarity(d), np.random.default_rng(0))
+        best, _ = best_form(distances, targets, forms, _similarity, np.random.default_rng(0))
     chosen, similarity = forms[best], trained.similarity
     if not isinstance(similarity, CallableSimilarity | PrecomputedSimilarity):
         raise TypeError(f"a distance is called or precomputed, got {similarity!r}")

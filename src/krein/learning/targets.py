@@ -8,7 +8,7 @@ from typing import Any, Self, final
 
 import numpy as np
 
-__all__ = ["LabelTargets", "NumberTargets", "Targets", "are_quantities", "winning_columns"]
+__all__ = ["LabelTargets", "NumberTargets", "Targets", "are_quantities", "target_columns", "winning_columns"]
 
 _PREVIEW_ROWS = 1024  # targets whose mean is the shift of the sums: near the mean is near enough
 
@@ -253,3 +253,29 @@ def are_quantities(y: np.ndarray) -> bool:
     if y.dtype.kind != "f":
         return False
     return not np.array_equal(y, np.round(y)) or np.unique(y).size > 0.5 * y.size
+
+
+def target_columns(y: np.ndarray) -> np.ndarray:
+    """Targets of a least-squares problem from numbers, or from names of classes as `are_quantities` tells them apart.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_rows,) or (n_rows, n_targets)
+
+    Returns
+    -------
+    ndarray of shape (n_rows, n_targets)
+        Numbers as they are; ±1 for each class.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> target_columns(np.array(["a", "b", "a"]))
+    array([[ 1., -1.],
+           [-1.,  1.],
+           [ 1., -1.]])
+    """
+    if y.ndim == 2 or are_quantities(y):
+        return y.reshape(y.shape[0], -1).astype(np.float64)
+    classes, codes = np.unique(y, return_inverse=True)
+    return np.where(codes.reshape(-1, 1) == np.arange(classes.size), 1.0, -1.0)

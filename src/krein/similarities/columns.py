@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import final
 
 import numpy as np
@@ -13,7 +14,10 @@ from krein.similarities.object_kernel import ObjectKernel
 from krein.similarities.objects import Objects
 from krein.similarities.symmetry import check_symmetric
 
-__all__ = ["CalledColumns", "Columns"]
+__all__ = ["CalledColumns", "Columns", "KernelChoice"]
+
+# from costly values of all objects to the landmarks and of those to each other, and which objects the landmarks are, to a kernel
+KernelChoice = Callable[[np.ndarray, np.ndarray, np.ndarray], ObjectKernel]
 
 _PILOT = 32  # objects, spread over all, of which all pairs are evaluated in both orders before anything else
 _PILOT_TO_FIT = 64  # where a kernel learns from them, such as its scale
@@ -109,6 +113,9 @@ class CalledColumns(Columns):
         self._price = 2 if average else 1
         self._budget = self._price * (count + 1) * self.n_rows - _PROBES
         self._columns: list[np.ndarray] = []  # of costly values, one block for each call of `take`
+        self._outside: tuple[np.ndarray, np.ndarray] | None = (
+            None  # costly values of landmarks that are none of the objects
+        )
         self._known: dict[int, dict[int, float]] = {}  # costly values of pairs outside the columns
         self._self = np.full(self.n_rows, np.nan if kernel.self_value is None else kernel.self_value)
         self.pilot = self._spread(kernel, count)
@@ -193,6 +200,28 @@ class CalledColumns(Columns):
         block = self.evaluation.rectangle(self._objects, landmarks, everyone, all_landmarks)
         square = np.full((len(landmarks), len(landmarks)), np.nan)
         self._halves(landmarks, all_landmarks, square, all_landmarks)
+        self._outside = block, square
+        return self.kernel.similarity(block), self.kernel.similarity(square)
+
+    def settle(self, choose: KernelChoice) -> tuple[np.ndarray, np.ndarray]:
+        """Choose the function of the costly values now that they are there; none is evaluated again.
+
+        Parameters
+        ----------
+        choose : callable
+
+        Returns
+        -------
+        block : ndarray of shape (n_rows, n_landmarks)
+        square : ndarray of shape (n_landmarks, n_landmarks)
+            Similarities as the kernel chosen has them.
+        """
+        if self._outside is None:
+            block = np.hstack(self._columns)
+            square = block[self.taken]
+        else:
+            block, square = self._outside
+        self.kernel = choose(block, square, self.taken)
         return self.kernel.similarity(block), self.kernel.similarity(square)
 
     def pilot_matrix(self) -> np.ndarray:

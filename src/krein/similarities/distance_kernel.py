@@ -66,9 +66,10 @@ class DistanceKernel(FrozenParams, ObjectKernel):
 
     Notes
     -----
-    ``"auto"`` is for learners that see the whole matrix and labels, `ExactKreinSVC` and `ExactKreinRidge`: the distances are
-    computed once, and power and scale are those whose ridge errs least on training objects held out. A grid search reaches
-    them as ``kernel__power`` and ``kernel__scale``; with ``"precomputed"`` distances, or one cache, none is computed twice.
+    ``"auto"`` is for what sees targets: `ExactKreinSVC`, `ExactKreinRidge`, `KreinNystroem` and learners on it. The distances are
+    computed once, and power and scale are those whose ridge errs least on training objects held out; with landmarks, left out,
+    on those that are no landmarks. A grid search reaches them as ``kernel__power`` and ``kernel__scale``; with ``"precomputed"``
+    distances, or one cache, none is computed twice.
 
     Examples
     --------
@@ -152,10 +153,20 @@ class DistanceKernel(FrozenParams, ObjectKernel):
     def fitted(self, values: np.ndarray) -> Self:
         if self.needs_targets:
             raise ValueError(
-                f"power={self.power!r} and scale={self.scale!r} are chosen with labels, by ExactKreinSVC and ExactKreinRidge; "
+                f"power={self.power!r} and scale={self.scale!r} are chosen with labels or numbers to predict, and there are none; "
                 "give numbers or scale='median' here"
             )
         return replace(self, scale=_median(values)) if self.needs_fit else self
+
+    def before_choice(self) -> Self:
+        """The kernel without ``"auto"``: power 1, the median as scale.
+
+        Returns
+        -------
+        DistanceKernel
+        """
+        power = 1.0 if self.power == "auto" else self.power
+        return replace(self, power=power, scale="median" if self.scale == "auto" else self.scale)
 
     def as_distance(self) -> Self:
         """The distance itself, as a kernel.

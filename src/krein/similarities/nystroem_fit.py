@@ -11,6 +11,7 @@ from krein._core.checks import positive_integer
 from krein._core.staircase import Staircase, as_staircase
 from krein._core.threads import quiet_blas
 from krein.similarities.called import CallableSimilarity
+from krein.similarities.columns import KernelChoice
 from krein.similarities.evaluation import Effort
 from krein.similarities.landmarks import check_rule, landmark_objects, select_landmarks
 from krein.similarities.nystroem import FittedNystroem, fill_features
@@ -104,7 +105,12 @@ class NystroemFit:
 
 
 def fit_nystroem(
-    similarity: Similarity, X: Any, recipe: NystroemRecipe, rng: np.random.Generator, effort: Effort | None = None
+    similarity: Similarity,
+    X: Any,
+    recipe: NystroemRecipe,
+    rng: np.random.Generator,
+    effort: Effort | None = None,
+    choose: KernelChoice | None = None,
 ) -> NystroemFit:
     r"""Nyström features that keep the signs of the eigenvalues.
 
@@ -123,6 +129,8 @@ def fit_nystroem(
     rng : numpy.random.Generator
     effort : Effort, default=None
         For a similarity that is called.
+    choose : callable, default=None
+        Chooses the kernel of a similarity that is called, by the costly values to landmarks that were found with the one given.
 
     Returns
     -------
@@ -133,6 +141,8 @@ def fit_nystroem(
     if isinstance(similarity, CallableSimilarity):
         with similarity.columns(X, min(recipe.n_landmarks, X.shape[0]), effort) as columns:
             landmarks, block, square = landmark_objects(columns, X, recipe.n_landmarks, recipe.landmarks, landmark_rng)
+        if choose is not None:
+            block, square = columns.settle(choose)
         evaluation, spectrum = columns.evaluation, signed_spectrum(symmetric_part(square))
         tol = check_tol(recipe.eigenvalue_tol)
         if tol is None and columns.pilot.size >= _LEAST_PILOT:

@@ -286,21 +286,24 @@ def look_for(
         Whether all rows were found to be finite, see `krein.learning.first_pass.look_at_matrix`.
     """
     if takes_objects(features) and (isinstance(X, Objects) or X.shape[0] <= first_pass.FEATURE_ROWS):
-        Z, seen = _fit_on_objects(features, X, weight)
+        Z, seen = _fit_on_objects(features, X, weight, None if examples is None else examples.y)
         return Z, seen, True
     pairwise = features is not None and bool(get_tags(features).input_tags.pairwise)
     chosen_by = examples if always or is_chosen(features) else None
     return look_at_matrix(X, weight, summarize=wants_columns(features), whole=pairwise, examples=chosen_by)
 
 
-def _fit_on_objects(features: Any, X: Any, weight: np.ndarray | None) -> tuple[np.ndarray, FirstPass]:
+def _fit_on_objects(
+    features: Any, X: Any, weight: np.ndarray | None, y: np.ndarray | None
+) -> tuple[np.ndarray, FirstPass]:
     """Fit a map on all objects of positive weight; nothing is evaluated again for their features."""
     n = X.shape[0]
     present = np.arange(n) if weight is None else np.flatnonzero(weight > 0.0)
     if not present.size:
         raise ValueError("sample_weight is zero for all rows, so there is nothing to fit; pass a positive weight")
     fitted = clone(features)
-    Z = np.asarray(fitted.fit_transform(X if present.size == n else X[present]))
+    X, y = (X, y) if present.size == n else (X[present], None if y is None else y[present])
+    Z = np.asarray(fitted.fit_transform(X, y))
     if present.size < n:
         some, Z = Z, np.zeros((n, Z.shape[1]), dtype=Z.dtype)
         Z[present] = some

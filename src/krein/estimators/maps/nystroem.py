@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, final
+from functools import partial
+from typing import Any, Self, final
 
 import numpy as np
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_consistent_length
 
 from krein._core.threads import quiet_blas
 from krein.estimators.maps.base import SignedFeatureMap, as_generator
 from krein.estimators.maps.objects import ObjectMap, check_objects, object_tags
 from krein.kernels import Kernel
+from krein.learning.distance_choice import chosen_kernel
+from krein.learning.targets import target_columns
 from krein.similarities import (
+    DistanceKernel,
     Effort,
     FittedNystroem,
     NystroemFit,
@@ -23,6 +29,7 @@ from krein.similarities import (
     is_precomputed,
     kernel_of,
 )
+from krein.similarities.columns import KernelChoice
 
 __all__ = ["KreinNystroem"]
 
@@ -171,6 +178,24 @@ class KreinNystroem(ObjectMap, SignedFeatureMap):
         self.verbose = verbose
         self.random_state = random_state
 
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Choose landmarks.
+
+        Parameters
+        ----------
+        X : array, DataFrame, sparse matrix or any sequence of objects
+        y : array-like of shape (n_samples,) or (n_samples, n_targets), default=None
+            For a `DistanceKernel` whose power or scale is ``"auto"``; otherwise ignored.
+
+        Returns
+        -------
+        self
+        """
+        if self._needs_targets:
+            self.fit_transform(X, y)
+            return self
+        return super().fit(X)
+
     @quiet_blas()
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
         """Choose landmarks and return the features of X; for a callable with no more evaluations than `fit` alone makes.
@@ -178,14 +203,15 @@ class KreinNystroem(ObjectMap, SignedFeatureMap):
         Parameters
         ----------
         X : array, DataFrame, sparse matrix or any sequence of objects, as in `fit`
-        y : ignored
+        y : array-like of shape (n_samples,) or (n_samples, n_targets), default=None
+            For a `DistanceKernel` whose power or scale is ``"auto"``; otherwise ignored.
 
         Returns
         -------
         Z : ndarray of shape (n_samples, n_components), float32 if X is float32, else float64
         """
         X = self._checked(X, first=True)
-        found = self._fit(X, as_generator(self.random_state))
+        found = self._fit(X, as_generator(self.random_state), y)
         self.map_, self.signature_ = found.map, found.map.signature
         self._n_features_out = int(self.signature_.shape[0])
         return found.features(X)
@@ -193,13 +219,34 @@ class KreinNystroem(ObjectMap, SignedFeatureMap):
     def _fit_map(self, X: Any, rng: np.random.Generator) -> FittedNystroem:
         return self._fit(X, rng).map
 
-    def _fit(self, X: Any, rng: np.random.Generator) -> NystroemFit:
+    def _fit(self, X: Any, rng: np.random.Generator, y: Any = None) -> NystroemFit:
         recipe = NystroemRecipe(self.n_components, self.landmarks, self.oversampling, self.eigenvalue_tol)
-        similarity = as_similarity(self.kernel, call=self.call, symmetrize=self.symmetrize)
-        found = fit_nystroem(similarity, X, recipe, rng, self._effort())
+        kernel, choose = self.kernel, None
+        if self._needs_targets and y is not None:
+            kernel, choose = self._choice(X, y)
+        similarity = as_similarity(kernel, call=self.call, symmetrize=self.symmetrize)
+        found = fit_nystroem(similarity, X, recipe, rng, self._effort(), choose)
         self.kernel_ = kernel_of(found.map.similarity)
         self.n_evaluations_ = found.n_evaluations
         return found
+
+    def _choice(self, X: Any, y: Any) -> tuple[DistanceKernel, KernelChoice | None]:
+        """The kernel to begin with, and what chooses the one to end with; chosen already where X holds the distances."""
+        y = check_array(y, ensure_2d=False, dtype=None, input_name="y")
+        check_consistent_length(X, y)
+        targets = target_columns(y)
+        if not self.kernel.precomputed:
+            return self.kernel.before_choice(), partial(chosen_kernel, self.kernel, targets)
+        rows = np.arange(X.shape[0])
+        if X.shape[0] != X.shape[1]:
+            raise ValueError(
+                f"power and scale 'auto' need the distances between all training objects, got shape {X.shape}; give numbers"
+            )
+        return chosen_kernel(self.kernel, targets, X, X, rows), None
+
+    @property
+    def _needs_targets(self) -> bool:
+        return isinstance(self.kernel, DistanceKernel) and self.kernel.needs_targets
 
     def _features(self, X: Any) -> np.ndarray:
         return self.map_(X, self._effort())

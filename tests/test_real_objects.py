@@ -14,6 +14,7 @@ import pytest
 
 import krein
 from krein import DistanceKernel, ExactKreinSVC, KreinNystroem, KreinRidgeClassifier
+from krein.similarities.metrics import named_metric
 
 HOWTO = Path(__file__).resolve().parents[1] / "docs" / "howto"
 RECIPES = {  # page: packages, what it prints
@@ -76,6 +77,19 @@ def test_warping_of_few_series(name, verdicts):
     D = distances.pairwise_distance(X, method="dtw")
     few = krein.diagnose(np.exp(-D / np.median(D[np.triu_indices_from(D, 1)])))
     assert few.verdict in verdicts, str(few)
+
+
+@pytest.mark.parametrize("name", ["dtw", "msm", "twe", "erp", "adtw"])
+def test_distances_to_one_of_many_lengths(name):
+    distances = pytest.importorskip("aeon.distances")
+    rng = np.random.default_rng(0)
+    X = [rng.normal(size=(2, length)) for length in rng.integers(5, 60, size=12)]
+    far, among = named_metric(name), np.array([[distances.distance(a, b, method=name) for b in X] for a in X])
+    np.testing.assert_allclose(far(X, X), among, atol=1e-9)
+    for some in (X[:1], X[5:6], np.stack(X[3:4]), np.stack([X[2]] * 2)):
+        expected = [[distances.distance(a, b, method=name) for b in some] for a in X]
+        np.testing.assert_allclose(far(X, some), expected, atol=1e-9)
+        np.testing.assert_allclose(far(some, X), np.transpose(expected), atol=1e-9)
 
 
 @pytest.mark.parametrize(("name", "landmarks"), [("japanese_vowels", 80), ("pickup_gesture_wiimoteZ", 25)])

@@ -104,7 +104,12 @@ def _vectors(X: Any) -> np.ndarray:
 def _by_aeon(name: str, options: dict[str, Any], X: Any, Y: Any) -> np.ndarray:
     from aeon.distances import pairwise_distance
 
-    return np.asarray(pairwise_distance(_series(X), _series(Y), method=name, **options), dtype=np.float64)
+    left, right = _series(X), _series(Y)
+    # aeon looks at the lengths of the second collection only: with one of many lengths before one of equal length it reads
+    # beyond its window's matrix, and returns infinity or, worse, something near the truth
+    turned = isinstance(left, list) and not isinstance(right, list) and name != "shift_scale_invariant"  # not symmetric
+    found = pairwise_distance(*((right, left) if turned else (left, right)), method=name, **options)
+    return np.asarray(found.T if turned else found, dtype=np.float64)
 
 
 def _series(X: Any) -> Any:

@@ -96,6 +96,7 @@ history: $(BENCH)/.ready
 
 docs: $(SETUP)
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+	$(BIN)/python tools/links.py docs/_build/html
 
 # What would be published, installed into an empty environment and used there
 release-check: $(SETUP)

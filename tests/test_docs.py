@@ -13,9 +13,8 @@ from pathlib import Path
 import pytest
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
-PAGES = [DOCS / "index.rst"] + sorted(
-    page for room in ("start", "howto", "guide") for page in DOCS.glob(f"{room}/*.rst")
-)
+PAGES = sorted(page for room in ("start", "howto", "guide") for page in DOCS.glob(f"{room}/*.rst"))
+PAGES.insert(0, DOCS / "index.rst")
 
 pytestmark = pytest.mark.skipif(not DOCS.exists(), reason="the user guide is not part of this installation")
 

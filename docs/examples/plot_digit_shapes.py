@@ -84,4 +84,4 @@ right.grid(False, axis="y")
 
 similarity = np.exp(-D / np.median(D))
 print(f"negative eigenfraction {krein.diagnose(similarity).negative_fraction:.3f}")
-print(krein.compare(similarity, label, folds=3, methods=["krein-svc", "svc-clip", "svc-raw"]))
+print(krein.compare(similarity, label, folds=3, methods=["krein-ridge", "svc-raw"]))

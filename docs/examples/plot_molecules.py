@@ -2,7 +2,8 @@
 Molecules as graphs
 ===================
 
-MUTAG, 188 molecules, which comes with GraKeL. (This page has output where GraKeL was installed when it was built.)
+MUTAG, 188 molecules, which comes with GraKeL. (This page has output where GraKeL was installed when it was built; it takes 5
+s.)
 """
 
 # %%

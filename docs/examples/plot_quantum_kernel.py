@@ -3,7 +3,7 @@ A quantum kernel with finitely many shots
 =========================================
 
 A fidelity is a probability, estimated by counting. The matrix of exact fidelities is positive; that of counts is not. (This
-page has output where qiskit was installed when it was built.)
+page has output where qiskit was installed when it was built; it takes 3 s.)
 """
 
 # %%

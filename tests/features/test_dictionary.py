@@ -91,7 +91,7 @@ class TestDraw:
 
     def test_landmarks_stand_for_more_rows_than_are_fitted_to(self, monkeypatch):
         """The rows of one kind are none of those that fit the weights."""
-        monkeypatch.setattr("krein.features.dictionary.projection_rows", lambda width: 100)
+        monkeypatch.setattr("krein.features.dictionary.projection_rows", lambda width, per_column: 100)
         recipe, rows = FeatureRecipe(DeltaGaussian(1.0, 4.0), 8, "projected"), ROWS[:600].copy()
         rows[:300, 0] += 20.0
         sample = PlacedRows(rows, recipe.domain)

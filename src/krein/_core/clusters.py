@@ -15,6 +15,7 @@ __all__ = ["cluster_centers"]
 _PASSES = 10  # of Lloyd's algorithm at most; Nyström's error hardly changes after the first few
 _SETTLED = 0.01  # share of rows that may still change their center when the passes end
 _TIED = 1e-9  # of the largest squared length: distances that differ by less are equal, and the first center is taken
+_ROUNDS = 4  # so many of those drawn before for each row drawn at the same time
 _BLOCK = 1024  # rows whose distances to all centers are held at a time
 
 
@@ -65,21 +66,25 @@ def cluster_centers(X: Any, count: int, rng: np.random.Generator, *, passes: int
 
 
 def _far_rows(X: Any, squares: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
-    """Rows drawn one after the other in proportion to the squared distance from those drawn before."""
+    """Rows drawn in proportion to the squared distance from those drawn before, several at a time once there are many."""
     n = X.shape[0]
     least = _TIED * n * max(float(squares.max(initial=0.0)), float(np.finfo(np.float64).tiny))
     drawn = np.empty(count, dtype=int)
-    gap = np.full(n, np.inf)  # squared distance to the nearest row drawn
-    for i, where in enumerate(rng.random(count)):
-        total = np.cumsum(gap) if i else np.arange(1.0, n + 1.0)
-        if total[-1] <= least:  # no row is left that differs from those drawn: the first of the others
-            drawn[i:] = np.setdiff1d(np.arange(n), drawn[:i])[: count - i]
+    gap = np.ones(n)  # squared distance to the nearest row drawn
+    done, chances = 0, rng.random(count)
+    while done < count:
+        total = np.cumsum(gap)
+        if done and total[-1] <= least:  # no row is left that differs from those drawn: the first of the others
+            drawn[done:] = np.setdiff1d(np.arange(n), drawn[:done])[: count - done]
             break
-        new = min(int(np.searchsorted(total, where * total[-1], side="right")), n - 1)
-        to_new = squares + squares[new] - 2.0 * np.asarray(X @ dense_block(X, slice(new, new + 1))[0])
-        np.minimum(gap, np.maximum(to_new, 0.0), out=gap)
+        some = chances[done : done + max(1, done // _ROUNDS)]
+        new = np.unique(np.minimum(np.searchsorted(total, some * total[-1], side="right"), n - 1))
+        to_new = squares[:, None] + squares[new] - 2.0 * np.asarray(X @ dense_block(X, new).T)
+        nearest = np.maximum(to_new.min(axis=1), 0.0)
+        gap = np.minimum(gap, nearest) if done else nearest
         gap[new] = 0.0
-        drawn[i] = new
+        drawn[done : done + new.size] = new
+        done += new.size
     return drawn
 
 
@@ -99,8 +104,14 @@ def _nearest(X: Any, centers: np.ndarray, tie: float) -> np.ndarray:
 def _means(X: Any, labels: np.ndarray, centers: np.ndarray) -> np.ndarray:
     """The mean of each cluster; a center without rows stays where it is."""
     n, count = X.shape[0], centers.shape[0]
-    members = sp.csr_array((np.ones(n), (labels, np.arange(n))), shape=(count, n))
     sizes = np.bincount(labels, minlength=count)
-    sums = members @ X
-    means = np.asarray(sums.toarray() if sp.issparse(sums) else sums) / np.maximum(sizes, 1)[:, None]
+    if sp.issparse(X):
+        members = sp.csr_array((np.ones(n), (labels, np.arange(n))), shape=(count, n))
+        sums = (members @ X).toarray()
+    else:
+        sums = np.zeros(centers.shape)
+        filled = np.flatnonzero(sizes)
+        ends = np.cumsum(sizes)
+        sums[filled] = np.add.reduceat(X[np.argsort(labels, kind="stable")], (ends - sizes)[filled], axis=0)
+    means = sums / np.maximum(sizes, 1)[:, None]
     return np.where(sizes[:, None] > 0, means, centers)

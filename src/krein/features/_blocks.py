@@ -116,7 +116,8 @@ def plain_rows(rows: NDArray[Any], dtype: np.dtype[Any]) -> FloatArray:
 
 def rows_per_block(n: int, row_bytes: int, threads: int) -> int:
     """Rows that a thread takes at once: some megabytes, and several turns for each thread, to even out their speed."""
-    wanted = min(max(4 * SCRATCH_BYTES // max(row_bytes, 1), 256), -(-n // (4 * threads)))
+    turns = 4 * threads if threads > 1 else 1
+    wanted = min(max(4 * SCRATCH_BYTES // max(row_bytes, 1), 256), -(-n // turns))
     return max(32, -(-wanted // 32) * 32)
 
 

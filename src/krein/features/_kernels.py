@@ -209,7 +209,9 @@ def section_block(
     landmarks = packed.reshape(-1)
     groups_at_once = max(1, len(rows_packed) // max(1, d * TILE_ROWS))
     lengths = np.empty(groups_at_once * TILE_ROWS, x.dtype)
-    steps = np.empty(width, out.dtype)
+    steps = np.empty((TILE_ROWS, width), out.dtype)
+    values = np.empty((TILE_ROWS, width), out.dtype)
+    flat_steps, flat_values = steps.reshape(-1), values.reshape(-1)
     missing[:] = 0
     for i0 in range(0, n, groups_at_once * TILE_ROWS):
         m = min(groups_at_once * TILE_ROWS, n - i0)
@@ -224,43 +226,52 @@ def section_block(
                     for k in range(d):
                         rows_packed[at + k * TILE_ROWS] = x[i, k]
                 else:
+                    lengths[i - i0] = 0
                     for k in range(d):
                         rows_packed[at + k * TILE_ROWS] = 0
         for j0 in range(0, s, width):
             wide = min(width, s - j0)
+            others = squares[j0 : j0 + wide]
             for g in range(groups):
                 for j in range(0, wide, columns):
                     project_tile(rows_packed, g * d * TILE_ROWS, landmarks, (j0 + j) * d, d, products, j, width)
+                own = lengths[g * TILE_ROWS : (g + 1) * TILE_ROWS]
+                if len(
+                    polynomial
+                ):  # a whole tile at a time: what is done for a row costs as much as some dozens of values
+                    _places(tile, own, others, root, middle, scale, close, steps)
+                    _horner(flat_steps, polynomial, flat_values)
                 for r in range(min(TILE_ROWS, m - g * TILE_ROWS)):
                     i = i0 + g * TILE_ROWS + r
                     c = start + i * stride + j0
-                    t, length, others = tile[r, :wide], lengths[i - i0], squares[j0 : j0 + wide]
                     if len(polynomial):
-                        _places(t, length, others, root, middle, scale, close, steps[:wide])
-                        missing[i] += _polynomial_row(steps[:wide], polynomial, out[c : c + wide])
+                        missing[i] += _take(values[r, :wide], out[c : c + wide])
                     else:
-                        missing[i] += _section_row(t, length, others, table, first, bits, close, out[c : c + wide])
+                        target = out[c : c + wide]
+                        missing[i] += _section_row(tile[r, :wide], own[r], others, table, first, bits, close, target)
 
 
 @_compiled
-def _places(t, length, squares, root, middle, scale, close, steps):
+def _places(tile, lengths, squares, root, middle, scale, close, steps):
     """Where distances lie among those a polynomial is meant for; NaN beyond, and for a root of too few digits."""
     beyond = np.nan
-    if root:
-        for j in range(len(t)):
-            total = length + squares[j]
-            square = total - 2 * t[j]
-            place = (math.sqrt(max(square, 0.0)) - middle) * scale
-            steps[j] = place if square > close * total and place <= 1.0 else beyond
-    else:
-        for j in range(len(t)):
-            place = (max(length + squares[j] - 2 * t[j], 0.0) - middle) * scale
-            steps[j] = place if place <= 1.0 else beyond
+    for r in range(len(lengths)):
+        length = lengths[r]
+        if root:
+            for j in range(len(squares)):
+                total = length + squares[j]
+                square = total - 2 * tile[r, j]
+                place = (math.sqrt(max(square, 0.0)) - middle) * scale
+                steps[r, j] = place if square > close * total and place <= 1.0 else beyond
+        else:
+            for j in range(len(squares)):
+                place = (max(length + squares[j] - 2 * tile[r, j], 0.0) - middle) * scale
+                steps[r, j] = place if place <= 1.0 else beyond
 
 
 @_compiled
-def _polynomial_row(s, coefficients, out):
-    """Horner's rule for a row, eight coefficients at a time; how many values are NaN."""
+def _horner(s, coefficients, out):
+    """Horner's rule for many places, eight coefficients at a time."""
     a, b, c, d = coefficients[0], coefficients[1], coefficients[2], coefficients[3]
     e, f, g, h = coefficients[4], coefficients[5], coefficients[6], coefficients[7]
     for j in range(len(s)):
@@ -273,9 +284,15 @@ def _polynomial_row(s, coefficients, out):
             v = s[j]
             w = ((out[j] * v + a) * v + b) * v + c
             out[j] = ((((w * v + d) * v + e) * v + f) * v + g) * v + h
+
+
+@_compiled
+def _take(values, out):
+    """Copy values; how many of them are NaN."""
     missing = 0
-    for j in range(len(s)):
-        missing += s[j] != s[j]
+    for j in range(len(values)):
+        out[j] = values[j]
+        missing += values[j] != values[j]
     return missing
 
 

@@ -44,6 +44,19 @@ class Composition:
     share: float
     columns: int
 
+    def per_column(self, recipe: FeatureRecipe) -> int:
+        """Columns drawn for each that is kept, as the recipe has it or by default.
+
+        Parameters
+        ----------
+        recipe : FeatureRecipe
+
+        Returns
+        -------
+        int
+        """
+        return self.columns if recipe.oversampling == "auto" else int(recipe.oversampling)
+
 
 # The plainest first: a wave costs less than a section. Fewer sections will do, as their spectrum falls with the kernel's.
 # A mixture of both gained nothing but on rows like the rest: its linear columns and waves go astray on rare kinds of rows.
@@ -80,8 +93,8 @@ def draw_dictionary(
         The measure is that of the waves, zero if there are none.
     """
     wave_rng, landmark_rng = rng.spawn(2)
-    per_column = composition.columns if recipe.oversampling == "auto" else int(recipe.oversampling)
-    n_fit = min(projection_rows(width), len(pool))
+    per_column = composition.per_column(recipe)
+    n_fit = min(projection_rows(width, per_column), len(pool))
     total = max(min(per_column * width, n_fit // _LEAST_ROWS_PER_COLUMN), width)
     n_sections = min(round(composition.share * total), n_fit)
     sections = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, final
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from krein._core.arrays import frozen_array
 from krein._core.checks import integer
 from krein._core.rows import row_blocks
+from krein._core.staircase import Staircase
 from krein._core.threads import share_with
 from krein.features.columns import Columns, HeadColumns, SectionColumns, WaveColumns
 from krein.features.head import HeadBasis
@@ -18,7 +20,7 @@ from krein.sampling import Frequencies
 
 __all__ = ["FeatureMap"]
 
-_BLOCK_BYTES = 1 << 22  # of columns before a projection, for the rows that a thread has at a time
+_BLOCK_BYTES = 1 << 21  # of columns before a projection, for the rows that a thread has at a time
 
 
 @final
@@ -176,20 +178,38 @@ class FeatureMap:
             return
         # sections are nearly dependent, so that sums of them cancel: double precision, whatever the rows have
         dtype = out.dtype if self.sections is None else np.dtype(np.float64)
-        projection = self.projection.astype(dtype, copy=False)
+        stairs = self._stairs(dtype)
         step = max(1, _BLOCK_BYTES // (self.n_columns * dtype.itemsize))
+        in_place = stairs.in_place and out.dtype == dtype and out.flags.c_contiguous
 
         def worker() -> Callable[[slice], None]:
-            buffer = np.empty((min(step, X.shape[0]), self.n_columns), dtype=dtype)
+            buffer = np.empty((0 if in_place else min(step, X.shape[0]), self.n_columns), dtype=dtype)
 
             def work(rows: slice) -> None:
-                part = buffer[: rows.stop - rows.start]
+                part = out[rows] if in_place else buffer[: rows.stop - rows.start]
                 self._write_columns(X[rows].astype(dtype, copy=False), part)
-                np.matmul(part, projection, out=out[rows], casting="same_kind")
+                stairs.multiply(part, part if in_place else out[rows])
 
             return work
 
         share_with(worker, row_blocks(X.shape[0], step))
+
+    def _stairs(self, dtype: np.dtype[Any]) -> Staircase:
+        """The projection, as products with it are taken."""
+        return self._double_stairs if dtype == np.float64 else self._single_stairs
+
+    @cached_property
+    def _double_stairs(self) -> Staircase:
+        return Staircase.of(self._projection, self.signature)
+
+    @cached_property
+    def _single_stairs(self) -> Staircase:
+        return Staircase.of(self._projection.astype(np.float32), self.signature)
+
+    @property
+    def _projection(self) -> np.ndarray:
+        assert self.projection is not None
+        return self.projection
 
     def _write_columns(self, X: Any, out: np.ndarray) -> None:
         end = self.n_columns - self.padding

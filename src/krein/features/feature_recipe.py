@@ -25,10 +25,10 @@ PROJECTION_CHECK_ROWS = (
     1024  # that choose among projections, which may be large on rows that are rare: one in some hundred is seen
 )
 SEARCH_CHECK_ROWS = 2048  # that choose a width
-LEAST_PROJECTION_ROWS = 1024
+LEAST_PROJECTION_ROWS = 512
 LANDMARK_ROWS = 16_384  # at most that landmarks stand for, those that fit a projection among them
 _LANDMARK_ROWS_PER_COLUMN = 40  # kept: twenty for each of the sections drawn
-ROWS_PER_COLUMN = 8  # kept: four for each of the sections drawn
+ROWS_PER_COLUMN = 4  # drawn
 
 
 class Domain(NamedTuple):
@@ -145,22 +145,25 @@ class FeatureRecipe:
             return LANDMARK_ROWS + SEARCH_CHECK_ROWS + LAST_ROWS
         if self.weights != "projected":
             return FIT_ROWS + CHECK_ROWS + LAST_ROWS
-        wanted = int(np.clip(_LANDMARK_ROWS_PER_COLUMN * self.width, LEAST_PROJECTION_ROWS, LANDMARK_ROWS))
+        wanted = int(np.clip(_LANDMARK_ROWS_PER_COLUMN * self.width, 2 * LEAST_PROJECTION_ROWS, LANDMARK_ROWS))
         return wanted + PROJECTION_CHECK_ROWS + LAST_ROWS
 
 
-def projection_rows(width: int) -> int:
+def projection_rows(width: int, per_column: int = 2) -> int:
     """Rows that fit a projection to some width, if there are so many.
 
     Parameters
     ----------
     width : int
+    per_column : int, default=2
+        Columns that are drawn for each that is kept; more than two count as two, but where the width is small.
 
     Returns
     -------
     int
     """
-    return int(np.clip(ROWS_PER_COLUMN * width, LEAST_PROJECTION_ROWS, PROJECTION_ROWS))
+    least = LEAST_PROJECTION_ROWS * max(1, min(per_column, 4) // 2)  # waves are many
+    return int(np.clip(ROWS_PER_COLUMN * min(per_column, 2) * width, least, PROJECTION_ROWS))
 
 
 def check_kernel(kernel: Any) -> Kernel:

@@ -14,6 +14,7 @@ from typing import final
 import numpy as np
 from scipy import linalg
 
+from krein._core.staircase import as_staircase
 from krein._core.threads import blas_threads
 from krein.features.choice import first_nearly_best
 from krein.features.feature_map import FeatureMap
@@ -77,7 +78,7 @@ class Decomposed:
         return int(self.signs.size)
 
     def feature_map(self, width: int) -> FeatureMap:
-        """The best map of some width; columns that there are no directions for are zero.
+        """The best map of some width; columns that there are no directions for are zero. Those of one sign are in no order.
 
         Parameters
         ----------
@@ -88,8 +89,12 @@ class Decomposed:
         FeatureMap
         """
         missing = max(width - self.rank, 0)
-        matrix = np.pad(self.matrix[:, :width], ((0, 0), (0, missing)))
-        signs = np.pad(self.signs[:width], (0, missing), constant_values=1.0)
+        matrix, signs = self.matrix[:, :width], self.signs[:width]
+        if self.wide.sections is not None:  # in double precision; in single a rotation of waves would cost digits
+            with blas_threads(float(matrix.size) * matrix.shape[1]):
+                matrix, signs = as_staircase(matrix, signs)
+        matrix = np.pad(matrix, ((0, 0), (0, missing)))
+        signs = np.pad(signs, (0, missing), constant_values=1.0)
         return replace(self.wide, projection=matrix, projected_signature=signs)
 
     def error(self, width: int) -> float:
@@ -203,12 +208,15 @@ class _Span:
     def of(cls, columns: np.ndarray) -> _Span:
         work = float(columns.shape[1]) ** 2 * columns.shape[0]
         with blas_threads(work):
-            q, r = linalg.qr(columns, mode="economic", overwrite_a=True, check_finite=False)
-            left, values, right = linalg.svd(r, full_matrices=False, overwrite_a=True, check_finite=False)
+            (r,) = linalg.qr(columns, mode="r", check_finite=False)
+            r = r[: columns.shape[1]]
+            _, values, right = linalg.svd(r, full_matrices=False, overwrite_a=True, check_finite=False)
         rank = int(np.count_nonzero(values > TRUNCATIONS[-1] * values[:1]))
-        with blas_threads(work):
-            basis = q @ left[:, :rank]
-        return cls(basis, right[:rank].T / values[:rank], values[:rank])
+        whitened = right[:rank].T / values[:rank]
+        with blas_threads(
+            work
+        ):  # with the rounding that features have: those of Q would be cleaner than what is mapped later
+            return cls(columns @ whitened, whitened, values[:rank])
 
 
 def _best_rank(span: _Span, middle: np.ndarray, checked: np.ndarray, exact: np.ndarray) -> tuple[int, float]:

@@ -98,14 +98,16 @@ def radial_polynomial(
             half = 0.5 * (most if root else most * most)
             nodes = half * (1.0 + np.cos(_angles()))
             values = _interpolation() @ radial(nodes if root else np.sqrt(nodes))
-            left = np.cumsum(np.abs(values[::-1]))[::-1]  # at most, from each coefficient on
-            count = next((n for n in range(STEP, _MOST + 1, STEP) if left[n] <= allowed), None)
-            if count is None:
-                continue
-            powers = _powers()[:count, :count].T @ values[:count]
-            found = RadialPolynomial(powers[::-1].astype(dtype), root, half, 1.0 / half)
-            if float(np.abs(found(points) - exact).max()) <= allowed:  # false for NaN
-                return found
+            left = np.cumsum(np.abs(values[:_MOST][::-1]))[
+                ::-1
+            ]  # at most, from each coefficient on; beyond is rounding
+            for count in range(STEP, _MOST + 1, STEP):
+                if count < _MOST and left[count] > allowed:
+                    continue
+                powers = _powers()[:count, :count].T @ values[:count]
+                found = RadialPolynomial(powers[::-1].astype(dtype), root, half, 1.0 / half)
+                if float(np.abs(found(points) - exact).max()) <= allowed:  # false for NaN
+                    return found
     return None
 
 

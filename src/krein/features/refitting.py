@@ -69,8 +69,7 @@ def refit(
     n_check = PROJECTION_CHECK_ROWS if recipe.weights == "projected" else CHECK_ROWS
     _, check_rows, last_rows = sample.split(PROJECTION_ROWS, n_check)
     if recipe.weights == "projected":
-        exact = held_out_gram(check_rows, gram)
-        errors = [relative_error(one.feature_map, check_rows, exact) for one in candidates]
+        errors = [relative_error(one.feature_map, check_rows, held_out_gram(check_rows, gram)) for one in candidates]
         if not errors or errors[0] > GOOD_ENOUGH:
             projected, error = project_dictionary(recipe, sample, region, gram, rng)
             candidates, errors = [*candidates, projected], [*errors, error]
@@ -106,6 +105,6 @@ def project_dictionary(
     width = recipe.width
     composition = choose_composition(recipe, width, sample, region, pool, check_rows, gram, pilot_rng)
     wide = draw_dictionary(recipe, composition, width, sample, region, pool, wide_rng)
-    fit_rows = pool[-projection_rows(width) :]  # the farthest are last
+    fit_rows = pool[-projection_rows(width, composition.per_column(recipe)) :]  # the farthest are last
     (found,) = decompose([wide.feature_map], fit_rows, check_rows, gram)
     return replace(wide, feature_map=found.feature_map(width)), found.error(width)

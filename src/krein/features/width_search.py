@@ -100,7 +100,7 @@ def _projected_maps(
     composition = choose_composition(recipe, _FIRST_WIDTH, sample, region, pool, check_rows, gram, pilot_rng)
     width = _FIRST_WIDTH
     while True:
-        rows = pool[-projection_rows(width) :]
+        rows = pool[-projection_rows(width, composition.per_column(recipe)) :]
         wide = draw_dictionary(recipe, composition, width, sample, region, pool, rng)
         (decomposed,) = decompose([wide.feature_map], rows, check_rows, gram, _JUDGES)
         best, error = _least_width(decomposed, recipe.error)

@@ -10,6 +10,7 @@ from html.parser import HTMLParser
 
 import pytest
 
+import krein
 from browser import ask_browser
 from krein.experiments import EXPERIMENTS, Finding, Plan, RecordFile, judge
 from krein.experiments.figures import Line, Panel
@@ -174,6 +175,27 @@ MEASURE = """(page, root) => {
   return { scroll: root.scrollWidth, client: root.clientWidth, pictures: pictures.length, blank: blank.length,
     font: parseFloat(getComputedStyle(page.body).fontSize), scrolling: tables.length };
 }"""
+
+
+def test_the_summary_comes_first_and_counts(finished, text):
+    verdicts = [one for one in finished[1].verdicts if one.claim.paper]
+    asked = [one.finding.printed for one in verdicts if one.finding.printed is not None]
+    assert f"<b>{asked.count('confirmed')} of {len(asked)}</b> hold as printed" in text
+    assert text.index('class="summary"') < text.index("<svg") < text.index("How it was made")
+    for one in verdicts:
+        assert text.index(escape(one.claim.text)) < text.index("<svg")
+
+
+def test_every_section_says_its_versions(text):
+    assert text.count(f"Computed with krein {krein.__version__}, python ") == len(EXPERIMENTS) + 1
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_no_table_scrolls_on_a_desk(finished, text, tmp_path, dark):
+    (tmp_path / "index.html").write_text(text.replace("<details>", "<details open>"), encoding="utf-8")
+    seen = ask_browser(tmp_path / "index.html", 1200, MEASURE, dark=dark)
+    assert seen["scrolling"] == 0
+    assert seen["scroll"] <= seen["client"]
 
 
 def test_in_a_browser_of_phone_width(finished, text, tmp_path):

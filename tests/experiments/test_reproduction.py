@@ -268,7 +268,7 @@ def test_what_will_be_done_is_said_first(small, capsys, tmp_path, monkeypatch):
     assert run("reproduce", "figure1", "table2", "--out", str(tmp_path), "--jobs", "2") == 2
     said = " ".join(capsys.readouterr().err.split())
     total = sum(len(Plan().runs(one)) for one in paper.known_experiments(["figure1", "table2"]))
-    assert f"{total} runs on letter (quick):" in said
+    assert f"{total} runs on letter (quick), about " in said
     assert "figure1 3 a kernel and its signed measure" in said
     assert "2 processes, one thread per run; timed runs (table2) one at a time" in said
     assert "index.html" in said

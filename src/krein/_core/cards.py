@@ -20,10 +20,10 @@ _STYLE = f"""<style>
   .krein-card {{ --krein-positive: {POSITIVE[1]}; --krein-negative: {NEGATIVE[1]}; }} }}
 .krein-card .krein-title {{ font-weight: 600; overflow-wrap: anywhere; }}
 .krein-card .krein-body {{ display: flex; flex-wrap: wrap; gap: .4rem 1.2rem; align-items: flex-start; }}
-.krein-card .krein-body > table {{ flex: 1 1 24rem; }}
+.krein-card .krein-body > table {{ flex: 0 1 auto; }}
 .krein-card table {{ border-collapse: collapse; border: 0; margin: .2rem 0; width: auto; background: none; color: inherit; }}
-.krein-card tr, .krein-card tr:nth-child(even) {{ background: none; }}
-.krein-card th, .krein-card td {{ text-align: left; vertical-align: top; padding: .12rem .9rem .12rem 0; border: 0;
+.krein-card tr {{ background: none !important; }} /* notebooks stripe rows and align to the right */
+.krein-card th, .krein-card td {{ text-align: left !important; vertical-align: top; padding: .12rem .9rem .12rem 0; border: 0;
   background: none; color: inherit; font-variant-numeric: tabular-nums; max-width: 34rem; }}
 .krein-card th {{ font-weight: 500; opacity: .75; white-space: nowrap; }}
 .krein-card td.krein-best {{ font-weight: 700; }}

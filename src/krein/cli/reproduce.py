@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["add_reproduce", "add_demo", "reproduce_figures"]
 
 _OUT = Path("results")  # where results go unless said otherwise
+_QUICK_RUN_SECONDS = 0.25  # processor time of a quick run with its share of starting up, on the average of all
 _COLORS = {"confirmed": "green", "not confirmed": "red", "not testable": "yellow"}  # of verdicts
 
 
@@ -134,7 +135,10 @@ def _say_what_comes(names: Sequence[str], plan: "Plan", out: Path, processes: in
     kept, total = experiments.kept_runs(names, plan, out)
     screen = console(stderr=True)
     before = f", {kept:,} of them done before" if kept else ""
-    screen.print(f"{total:,} runs on {', '.join(plan.datasets)} ({plan.mode}){before}:", markup=False, soft_wrap=True)
+    text = (
+        f"{total:,} runs on {', '.join(plan.datasets)} ({plan.mode}){before}{_how_long(plan, total - kept, processes)}:"
+    )
+    screen.print(text, markup=False, soft_wrap=True)
     grid = Grid.grid(padding=(0, 2))
     for one in chosen:
         grid.add_row(f"  {one.name}", f"{len(plan.runs(one)):,}", one.title.partition(": ")[2])
@@ -144,6 +148,14 @@ def _say_what_comes(names: Sequence[str], plan: "Plan", out: Path, processes: in
     alone = f"; timed runs ({timed}) one at a time" if timed else ""
     screen.print(f"{how}{alone}. Ctrl-C keeps what is finished.", markup=False, soft_wrap=True)
     screen.print(f"The report will be {out / 'index.html'}", markup=False, soft_wrap=True)
+
+
+def _how_long(plan: "Plan", runs: int, processes: int) -> str:
+    """About how long the runs will take, in words; a full reproduction depends on the data sets, and its bar will tell."""
+    if plan.mode != "quick" or not runs:
+        return ""
+    minutes = max(1, round(runs * _QUICK_RUN_SECONDS / processes / 60))
+    return f", about {minutes} minute{'s' if minutes > 1 else ''} on an idle machine"
 
 
 def _say_how_to_continue(names: Sequence[str], plan: "Plan", out: Path) -> None:

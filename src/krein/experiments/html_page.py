@@ -1,4 +1,4 @@
-"""The report of the paper as one page: verdicts, then a section for each experiment."""
+"""The report of the paper as one page: a summary of the verdicts, then pictures, verdicts and numbers of each experiment."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from krein.experiments.claims import Verdict
+from krein.experiments.claims import Status, Verdict
 from krein.experiments.experiment import Experiment
 from krein.experiments.page import document, figures_html, table_html
 from krein.experiments.text_table import Table
 
 __all__ = ["Section", "html_page"]
+
+_MARKS = {"confirmed": "✓", "not confirmed": "✗", "not testable": "?"}
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,8 @@ class Section:
         Runs done, rows used.
     command : str
         How to get it again.
+    versions : str
+        What it was computed with.
     figures : tuple of str
         SVG elements, ready for the page.
     tables : tuple of Table
@@ -35,6 +39,7 @@ class Section:
     experiment: Experiment
     state: str
     command: str
+    versions: str
     figures: tuple[str, ...]
     tables: tuple[Table, ...]
     notes: tuple[str, ...] = ()
@@ -50,7 +55,7 @@ def html_page(
     sections : sequence of Section
     verdicts : sequence of Verdict
     introduction : sequence of str
-        Paragraphs.
+        Paragraphs: what it is, then how it was made.
     methods : Table
         What each method looks at.
 
@@ -62,43 +67,86 @@ def html_page(
         f'<a href="#{one.experiment.name}">{escape(one.experiment.title.partition(":")[0])}</a>' for one in sections
     )
     names = {one.experiment.name for one in sections}
-    paper = "".join(_verdict(one, names) for one in verdicts if one.claim.paper)
-    own = "".join(_verdict(one, names) for one in verdicts if not one.claim.paper)
+    of_paper = [one for one in verdicts if one.claim.paper]
+    own = [one for one in verdicts if not one.claim.paper]
+    what, *how = (f"<p>{escape(text)}</p>" for text in introduction)
     body = (
-        "".join(f"<p>{escape(text)}</p>" for text in introduction)
+        what
+        + f'<p class="score">{_score(of_paper)}</p>'
+        + _summary("The paper’s claim", of_paper, names)
+        + (_summary("What this library claims of itself", own, names) if own else "")
+        + '<p class="soft">✓ confirmed, ✗ not confirmed, ? not testable with these runs; empty: does not arise. “As printed” is '
+        "the paper’s method, “this library” what krein does. Each claim leads to its pictures and to what was measured.</p>"
         + f"<nav>{links}</nav>"
-        + f'<h2 id="verdicts">Verdicts</h2><p class="soft">Computed from the records of these runs. &ldquo;As printed&rdquo; is '
-        f'the paper&rsquo;s method; &ldquo;library&rdquo; is what krein does by default.</p><div class="claims">{paper}</div>'
-        f'<p class="soft">And what this library claims of itself:</p><div class="claims">{own}</div>'
+        + "".join(_section(one, [v for v in verdicts if v.experiment == one.experiment.name]) for one in sections)
+        + '<h2 id="how">How it was made</h2>'
+        + "".join(how)
         + table_html(methods, prose=True)
-        + "".join(_section(one) for one in sections)
     )
     heading = "Learning in Kreĭn spaces with signed measures: the paper, checked"
     return document("krein: the paper, checked", heading, body)
 
 
-def _verdict(one: Verdict, names: Collection[str]) -> str:
+def _score(verdicts: Sequence[Verdict]) -> str:
+    """How many claims hold, in one line."""
+    counts = []
+    for words, status in (
+        ("as printed", [one.finding.printed for one in verdicts]),
+        ("with this library", [one.finding.library for one in verdicts]),
+    ):
+        asked = [one for one in status if one is not None]
+        held = sum(one == "confirmed" for one in asked)
+        counts.append(f"<b>{held} of {len(asked)}</b> hold {words}")
+    return f"Of the paper’s claims {counts[0]}, {counts[1]}."
+
+
+def _summary(title: str, verdicts: Sequence[Verdict], names: Collection[str]) -> str:
+    """A row for each claim: what is claimed, and two marks."""
+    rows = "".join(
+        f"<tr><td>{_linked(one, names)}</td><td>{_mark(one.finding.printed)}</td><td>{_mark(one.finding.library)}</td></tr>"
+        for one in verdicts
+    )
+    return (
+        f'<table class="summary"><thead><tr><th scope="col">{escape(title)}</th><th scope="col">as printed</th>'
+        f'<th scope="col">this library</th></tr></thead><tbody>{rows}</tbody></table>'
+    )
+
+
+def _linked(one: Verdict, names: Collection[str]) -> str:
+    text = escape(one.claim.text)
+    return f'<a href="#{one.experiment}">{text}</a>' if one.experiment in names else text
+
+
+def _mark(status: Status | None) -> str:
+    if status is None:
+        return ""
+    return f'<span class="{status.replace(" ", "-")}">{_MARKS[status]}<i> {status}</i></span>'
+
+
+def _verdict(one: Verdict) -> str:
     chips = "".join(
         f'<li class="{status.replace(" ", "-")}">{who}: {status}</li>'
-        for who, status in (("as printed", one.finding.printed), ("library", one.finding.library))
+        for who, status in (("as printed", one.finding.printed), ("this library", one.finding.library))
         if status is not None
     )
-    link = f'<a href="#{one.experiment}">{one.experiment}</a>' if one.experiment in names else one.experiment
     return (
         f'<div class="claim"><b>{escape(one.claim.text)}</b><ul class="chips">{chips}</ul>'
-        f'<p>{escape(one.finding.words)}</p><p class="soft">{link}</p></div>'
+        f"<p>{escape(one.finding.words)}</p></div>"
     )
 
 
-def _section(one: Section) -> str:
+def _section(one: Section, verdicts: Sequence[Verdict]) -> str:
     experiment = one.experiment
     mark = ' <span class="soft">(beyond the paper)</span>' if experiment.beyond else ""
     notes = "".join(f"<li>{escape(note)}</li>" for note in one.notes)
+    tables = "".join(table_html(table) for table in one.tables)
+    claims = "".join(map(_verdict, verdicts))
     return (
         f'<section id="{experiment.name}"><h2>{escape(experiment.title)}{mark}</h2><p>{escape(experiment.about)}</p>'
-        f'<p class="soft">{escape(one.state)}</p>'
         + figures_html(one.figures)
-        + "".join(table_html(table) for table in one.tables)
+        + (f'<div class="claims">{claims}</div>' if claims else "")
+        + (f"<details><summary>The numbers</summary>{tables}</details>" if tables else "")
         + (f"<details><summary>Warnings given by the runs</summary><ul>{notes}</ul></details>" if notes else "")
+        + f'<p class="soft">{escape(one.state)} {escape(one.versions)}</p>'
         + f"<pre>{escape(one.command)}</pre></section>\n"
     )

@@ -8,6 +8,8 @@ from krein.experiments.text_table import Table
 
 __all__ = ["document", "figures_html", "table_html"]
 
+_MOST_COLUMNS = 12  # that stand side by side on a desk; more are set smaller, and their cells broken
+
 _CSS = """
 :root { color-scheme: light dark; --ink: #1b1d20; --soft: #5c6470; --page: #fcfcfa; --card: #ffffff; --line: #dfe2e6;
   --good: #0b6b4a; --bad: #b03a00; --open: #5c6470; --accent: #00588a; }
@@ -20,6 +22,12 @@ h1 { font-size: 1.7rem; line-height: 1.2; margin: .5rem 0; }
 h2 { font-size: 1.25rem; margin: 3rem 0 .3rem; padding-top: .8rem; border-top: 1px solid var(--line); }
 p { max-width: 46rem; overflow-wrap: anywhere; } .soft { color: var(--soft); font-size: .92rem; }
 nav { display: flex; flex-wrap: wrap; gap: .3rem .9rem; font-size: .92rem; } a { color: var(--accent); }
+.score { font-size: 1.15rem; max-width: none; } .score b { font-size: 1.5rem; }
+table.summary { margin: .8rem 0; font-size: .95rem; border-bottom: 1px solid var(--line); }
+table.summary th, table.summary td { white-space: normal; padding: .28rem .6rem .28rem 0; vertical-align: top; }
+table.summary th + th, table.summary td + td { width: 9.5rem; white-space: nowrap; }
+table.summary a { color: inherit; text-decoration-color: var(--line); } table.summary i { font-style: normal; }
+table.summary span { font-weight: 600; }
 .claims { display: grid; gap: .7rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 20rem), 1fr)); }
 .claim { background: var(--card); border: 1px solid var(--line); border-radius: .5rem; padding: .8rem 1rem; min-width: 0; }
 .claim p { margin: .35rem 0; font-size: .92rem; } .claim b { display: block; line-height: 1.35; }
@@ -34,7 +42,12 @@ svg { display: block; width: 100%; height: auto; color: var(--ink); }
 table { border-collapse: collapse; font-size: .84rem; font-variant-numeric: tabular-nums; width: 100%; }
 caption { text-align: left; padding: .5rem .7rem; font-weight: 600; } td b { color: var(--good); }
 th, td { text-align: left; padding: .25rem .7rem; border-top: 1px solid var(--line); white-space: nowrap; }
-table.prose td { white-space: normal; }
+th, table.prose td { white-space: normal; }
+table.dense { font-size: .74rem; } table.dense th, table.dense td { padding: .2rem .3rem; vertical-align: top; }
+table.dense td:nth-child(2) { white-space: normal; }
+@media (max-width: 40rem) { table.summary th + th, table.summary td + td { width: 4.2rem; white-space: normal; }
+  table.summary i { position: absolute; left: -99rem; } table.summary span { font-size: 1.15rem; }
+  th, td { padding: .25rem .45rem; } }
 pre { overflow-x: auto; background: var(--card); border: 1px solid var(--line); border-radius: .5rem; padding: .5rem .8rem;
   font-size: .86rem; } summary { cursor: pointer; color: var(--accent); } details { margin: .6rem 0; }
 """
@@ -80,7 +93,7 @@ def figures_html(drawings: tuple[str, ...]) -> str:
 
 
 def table_html(table: Table, *, prose: bool = False) -> str:
-    """A table that scrolls by itself if it is wider than the page.
+    """A table that fits a desk, and scrolls by itself where the page is narrower.
 
     Parameters
     ----------
@@ -92,17 +105,21 @@ def table_html(table: Table, *, prose: bool = False) -> str:
     -------
     str
     """
+    dense = not prose and len(table.header) > _MOST_COLUMNS
+
+    def cell(text: str) -> str:
+        return escape(text).replace(" ± ", "<br>± ") if dense else escape(text)
+
     head = "".join(f'<th scope="col">{escape(text)}</th>' for text in table.header)
     body = "".join(
         "<tr>"
         + "".join(
-            f"<td>{f'<b>{escape(text)}</b>' if (i, j) in table.best else escape(text)}</td>"
-            for j, text in enumerate(row)
+            f"<td>{f'<b>{cell(text)}</b>' if (i, j) in table.best else cell(text)}</td>" for j, text in enumerate(row)
         )
         + "</tr>"
         for i, row in enumerate(table.rows)
     )
-    kind = ' class="prose"' if prose else ""
+    kind = ' class="prose"' if prose else ' class="dense"' if dense else ""
     return (
         f'<div class="scroll" tabindex="0"><table{kind}><caption>{escape(table.caption)}</caption><thead><tr>{head}</tr></thead>'
         f"<tbody>{body}</tbody></table></div>"

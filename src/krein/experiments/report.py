@@ -122,6 +122,7 @@ def _section(experiment: Experiment, records: Sequence[Record], plan: Plan, out:
         experiment,
         _state(experiment, records, here),
         command_for(experiment.name, here, out),
+        _versions(records),
         tuple(_draw_figures(experiment, records, width, out)),
         tuple(tables),
         tuple(sorted({note for one in records for note in one.notes})),
@@ -156,8 +157,6 @@ def _threads(records: Sequence[Record]) -> str:
 
 
 def _introduction(plan: Plan, records: Sequence[Record]) -> list[str]:
-    versions = records[0].versions if records else {}
-    listed = ", ".join(f"{name} {number}" for name, number in versions.items())
     widths = (
         "Widths are output columns, so that every method gets the same."
         if plan.count == "columns"
@@ -166,8 +165,14 @@ def _introduction(plan: Plan, records: Sequence[Record]) -> list[str]:
     return [
         "Every figure and table of “Fast Learning in Reproducing Kernel Kreĭn Spaces via Signed Measures”, computed anew, with a "
         "verdict on each claim.",
-        f"Mode: {plan.mode}. Data: {SCALING}. {widths} {_threads(records)} {len(records):,} runs. {listed}.",
+        f"Mode: {plan.mode}. Data: {SCALING}. {widths} {_threads(records)} {len(records):,} runs. {_versions(records)}",
     ]
+
+
+def _versions(records: Sequence[Record]) -> str:
+    """What the records were computed with; several lists where a folder was filled by several environments."""
+    found = dict.fromkeys(", ".join(f"{name} {number}" for name, number in one.versions.items()) for one in records)
+    return f"Computed with {'; and '.join(found)}." if found else ""
 
 
 def _write(path: Path, text: str) -> None:

@@ -155,8 +155,9 @@ def compare_matrix(asked: _Asked) -> "ModelComparison":
     found = krein.diagnose(K, y=y)
     facts = [
         f"{len(y):,} objects; {asked.folds} folds, each held out once; parameters chosen by folds within the others.",
-        f"Negative eigenfraction {found.negative_fraction:.3g}; verdict: {found.verdict}. "
-        + " ".join(f"{text[:1].upper()}{text[1:]}." for text in (*found.reasons, *found.advice)),
+        f"Negative eigenfraction {found.negative_fraction:.3g}; verdict: {found.verdict}.",
+        "Why: " + "; ".join(found.reasons) + ".",
+        "Next: " + "; ".join(found.advice) + ".",
     ]
     return _compared(kept, asked, contenders, facts)
 

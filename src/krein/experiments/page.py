@@ -41,6 +41,7 @@ svg { display: block; width: 100%; height: auto; color: var(--ink); }
 .scroll { overflow-x: auto; margin: 1rem 0; border: 1px solid var(--line); border-radius: .5rem; background: var(--card); }
 table { border-collapse: collapse; font-size: .84rem; font-variant-numeric: tabular-nums; width: 100%; }
 caption { text-align: left; padding: .5rem .7rem; font-weight: 600; } td b { color: var(--good); }
+caption span { display: inline-block; position: sticky; left: .7rem; max-width: min(100%, calc(100vw - 4rem)); }
 th, td { text-align: left; padding: .25rem .7rem; border-top: 1px solid var(--line); white-space: nowrap; }
 th, table.prose td { white-space: normal; }
 table.dense { font-size: .74rem; } table.dense th, table.dense td { padding: .2rem .3rem; vertical-align: top; }
@@ -121,6 +122,6 @@ def table_html(table: Table, *, prose: bool = False) -> str:
     )
     kind = ' class="prose"' if prose else ' class="dense"' if dense else ""
     return (
-        f'<div class="scroll" tabindex="0"><table{kind}><caption>{escape(table.caption)}</caption><thead><tr>{head}</tr></thead>'
-        f"<tbody>{body}</tbody></table></div>"
+        f'<div class="scroll" tabindex="0"><table{kind}><caption><span>{escape(table.caption)}</span></caption>'
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
     )

@@ -302,7 +302,7 @@ class Evaluation:
             if self._cache is not None
             else "with cache='a file' what is computed before an error is kept for the next fit"
         )
-        if self._no_blocks and not self.count:
+        if self._no_blocks and not self.count and called.error is not None:
             kept = f"with two lists of objects it gave {self._no_blocks}; say call='blocks' if it takes lists, 'pairs' if not"
         return f"the similarity of objects {where} could not be had: {problem} ({kept})"
 

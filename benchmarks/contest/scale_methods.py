@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from krein.learning.tuning.limits import EXACT_ROWS
+
 __all__ = ["Entry", "entries", "make_model"]
 
 _EXACT_ROWS = 20_000  # above, one exact problem needs more memory and hours than it is worth
-_XRFM_ROWS = 20_000  # above, xRFM takes hours on two cores
+_XRFM_ROWS = 20_000  # that xRFM gets, the first of the others: with all rows it takes hours on two cores
+_XRFM_SECONDS = 1800.0  # after which it is stopped
 _WIDTHS = (512, 1024, 2048)
 _RIVAL_BYTES = (
     6 << 30
@@ -27,27 +30,34 @@ class Entry:
         See `make_model`.
     settings : dict
         What is set; the same names as in `make_model`.
+    most_rows : int or None
+        Rows it is fitted on, the first ones; None for all.
+    most_seconds : float or None
+        After which it is stopped.
     """
 
     line: str
     kind: str
     settings: dict[str, Any] = field(default_factory=dict)
+    most_rows: int | None = None
+    most_seconds: float | None = None
 
 
 def entries(n_rows: int, *, quick: bool = False) -> list[Entry]:
-    """All models that can be trained on so many rows, the one with nothing set first."""
+    """All models that can be trained on so many rows, the one with nothing set first, which is the local one on many rows."""
     widths = _WIDTHS[:1] if quick else _WIDTHS
     found = [Entry("krein, nothing set", "krein")]
     if n_rows <= _EXACT_ROWS:
         found.append(Entry("krein, exact", "krein", {"solver": "exact"}))
-    found.append(Entry("krein, local", "krein", {"solver": "local"}))
+    if n_rows <= EXACT_ROWS:
+        found.append(Entry("krein, local", "krein", {"solver": "local"}))
     found += [Entry("krein, features", "krein", {"solver": "features", "width": width}) for width in widths]
     for kind in ("Nystroem", "RBFSampler"):
         fitting = [width for width in widths if n_rows * width * 16 <= _RIVAL_BYTES]
         found += [Entry(f"{kind}, ridge", kind, {"width": width}) for width in fitting]
     found.append(Entry("boosting", "boosting"))
-    if n_rows <= _XRFM_ROWS:
-        found.append(Entry("xRFM", "xRFM"))
+    most = _XRFM_ROWS if n_rows > _XRFM_ROWS else None
+    found.append(Entry("xRFM", "xRFM", most_rows=most, most_seconds=_XRFM_SECONDS))
     return found
 
 

@@ -53,6 +53,7 @@ def run_model(
         "predict_seconds": time.perf_counter() - start,
         "rows_mib": rows,
         "fit_mib": None if peak is None or before is None else peak - before,
+        "rounds": getattr(model, "n_iter_", None) if kind == "boosting" else None,
         "chosen": chosen.words,
         "kernel": chosen.kernel,
     }

@@ -73,14 +73,19 @@ def exponent(sizes: list[int], seconds: list[float]) -> float:
     return float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])
 
 
-def in_new_process(code: str, *arguments: object, threads: int | None = None) -> Any:
-    """Run a program, with so many threads if given, and read the JSON it prints last."""
+def in_new_process(code: str, *arguments: object, threads: int | None = None, most_seconds: float | None = None) -> Any:
+    """Run a program, with so many threads if given and no longer than allowed, and read the JSON it prints last."""
     command = [sys.executable, "-W", "ignore", "-c", code, *map(str, arguments)]
     here = str(Path(__file__).resolve().parents[1])
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, (here, os.environ.get("PYTHONPATH"))))}
     if threads is not None:
         environment |= dict.fromkeys(THREAD_VARIABLES, str(threads))
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, check=False, env=environment, timeout=most_seconds
+        )
+    except subprocess.TimeoutExpired as error:
+        raise RuntimeError(f"stopped after {error.timeout:,.0f} s") from error
     if done.returncode:
         raise RuntimeError(done.stderr.strip().splitlines()[-1] if done.stderr.strip() else "no message")
     return json.loads(done.stdout.strip().splitlines()[-1])

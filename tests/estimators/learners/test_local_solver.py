@@ -110,6 +110,18 @@ def test_a_model_is_saved_and_loaded(tmp_path: Path) -> None:
     assert loaded.solver_ == "local"
 
 
+def test_a_model_whose_leaves_add_nothing_is_that_of_features(tmp_path: Path) -> None:
+    """A line and noise: the model predicts what the global one does, and is saved and loaded."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(900, 3))
+    y = X[:, 0] + rng.normal(size=900)
+    local, features = (KreinRidge(FEATURES, solver=way, lam=1e-2).fit(X, y) for way in ("local", "features"))
+    assert local.local_.lam == np.inf
+    np.testing.assert_allclose(local.predict(X), features.predict(X), atol=1e-10)
+    local.save(tmp_path / "model.krein")
+    np.testing.assert_array_equal(krein.load_model(tmp_path / "model.krein").predict(X), local.predict(X))
+
+
 def test_single_precision_rows() -> None:
     X, y = table(1500)
     model = KreinRidge(FEATURES, solver="local").fit(X.astype(np.float32), y)

@@ -75,11 +75,15 @@ def test_leave_one_out_is_what_it_says(repeated: int) -> None:
     X[:repeated] = X[20 : 20 + repeated]
     rest = y - y.mean(axis=0)
     K = Laplacian(0.5 * median_distance(X[repeated:]))(X.astype(np.float64)) + 40 * 1e-3 * np.eye(40)
-    total = 0.0
+    total = np.zeros(y.shape[1])
     for i in range(40):
         others = np.delete(np.arange(40), i)
-        total += np.square(rest[i] - K[i, others] @ np.linalg.solve(K[np.ix_(others, others)], rest[others])).sum()
-    assert leave_one_out(X, y, None, SETTINGS) == pytest.approx(total / 40, rel=1e-4)
+        total += np.square(rest[i] - K[i, others] @ np.linalg.solve(K[np.ix_(others, others)], rest[others]))
+    found = leave_one_out(X, y, None, SETTINGS)
+    assert found.weight.sum() == 40
+    np.testing.assert_allclose(found.weight @ found.squares, total, rtol=1e-4)
+    nothing = leave_one_out(X, y, None, None)
+    np.testing.assert_allclose(nothing.weight @ nothing.squares, np.square(y).sum(axis=0))
 
 
 @pytest.mark.parametrize("n", [1, 2, 500])

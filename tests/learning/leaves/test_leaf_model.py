@@ -95,6 +95,20 @@ def test_the_global_part_is_taken_where_it_helps() -> None:
     assert choose_settings([noise]).part == 0.0
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_leaves_add_nothing_to_a_global_model_that_leaves_noise(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    rows = table(600)
+    noisy = LeafRows(rows.X, rows.targets + rng.normal(size=rows.targets.shape), rows.targets, None)
+    choice = choose_settings([noisy])
+    assert choice.part == 1.0
+    assert choice.settings.lam == np.inf
+    model = fit_part(noisy, choice, leaf_rows=64)
+    assert model.n_leaves > 4
+    assert model.rows.shape[0] == model.n_leaves
+    np.testing.assert_array_equal(model(rows.X[:20]), 0.0)
+
+
 @pytest.mark.parametrize("in_memory", [0, 2**30])
 def test_a_hundred_thousand_copies_of_a_row(in_memory: int) -> None:
     rows = LeafRows(np.zeros((20_000, 2), dtype=np.float32), np.ones((20_000, 1), dtype=np.float32), None, None)

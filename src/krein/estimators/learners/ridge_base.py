@@ -20,7 +20,7 @@ from krein.estimators.learners.given_blocks import Block, CheckTargets, add_bloc
 from krein.estimators.learners.input_checks import check_lengths, check_rows, check_weight
 from krein.estimators.learners.linear import check_linear
 from krein.estimators.learners.rollback import unchanged_on_error
-from krein.estimators.learners.ways import GLOBAL_COLUMNS, SOLVERS, choose_for, local_task, options_for, way_of_solving
+from krein.estimators.learners.ways import SOLVERS, choose_for, columns_for, local_task, options_for, way_of_solving
 from krein.estimators.maps.fitting import (
     CheckedFeatures,
     check_features,
@@ -299,7 +299,7 @@ class RidgeBase(RowModelExportMixin, SavableMixin, BaseEstimator, ABC):
             )
         if self.solver_ == "exact":
             return None
-        width = GLOBAL_COLUMNS if self.solver_ == "local" else None
+        width = columns_for(self.solver_, seen)
         self.features_ = fit_features(self.features, seen, self.random_state, self.choice_, width=width)
         return training_features(self.features_, seen)
 

@@ -18,10 +18,10 @@ from krein.learning.targets import NumberTargets, Targets
 from krein.learning.tuning.choice import FEATURE_CHOICE_ROWS, Choice
 from krein.learning.tuning.limits import EXACT_ROWS
 
-__all__ = ["GLOBAL_COLUMNS", "SOLVERS", "choose_for", "local_task", "options_for", "way_of_solving"]
+__all__ = ["SOLVERS", "choose_for", "columns_for", "local_task", "options_for", "way_of_solving"]
 
 SOLVERS = ("auto", "exact", "local", "features")
-GLOBAL_COLUMNS = 512  # of the features below a tree of leaves, which learn what they miss
+_GLOBAL_COLUMNS = 512  # of the features below a tree of leaves, which learn what they miss
 # λ of that model, in units of the mean square length of a feature row: with smaller ones its coefficients would hang on the order
 # in which rows are summed, and models from chunks and clusters would differ beyond rounding. Finer things are for the leaves.
 _LEAST_GLOBAL_LAMBDA = 1e-6
@@ -100,6 +100,24 @@ def options_for(solver: str, options: RidgeOptions) -> RidgeOptions:
         Below leaves, with a grid of λ that begins where sums in any order give the same model.
     """
     return replace(options, least=_LEAST_GLOBAL_LAMBDA) if solver == "local" else options
+
+
+def columns_for(solver: str, seen: FirstPass) -> int | None:
+    """The width of a map that is free to have any.
+
+    Parameters
+    ----------
+    solver : {"exact", "local", "features"}
+        The way that is taken.
+    seen : FirstPass
+
+    Returns
+    -------
+    int or None
+        512 below a tree of many rows; None, which is what the map takes by itself, where time does not matter or features
+        are all there is. So on few rows leaves stand on what ``"features"`` would be.
+    """
+    return _GLOBAL_COLUMNS if solver == "local" and seen.n_rows > EXACT_ROWS else None
 
 
 def choose_for(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar, final
+from typing import final
 
 import numpy as np
 
@@ -24,10 +24,11 @@ _SHAPES: tuple[tuple[Kernel, float], ...] = (
 )
 _FIRST_LAMBDAS = (1e-3, 1e-5)  # at which these are compared
 _OTHER_LAMBDAS = (1e-2, 1e-4, 1e-6)
+_PARTS = (1.0, 0.5, 0.0)  # of the global model
+# What leaves must gain over the global model alone, in standard errors: one is passed by chance in one of six, and errors in a metric that has
+# seen the rows which are left out are somewhat too small where rows are few.
+_SURE = 2.0
 _GAIN = 1e-3  # relative: what a change must gain, so that the choice does not hang on rounding
-
-
-Trial = TypeVar("Trial")
 
 
 @final
@@ -101,10 +102,11 @@ class LeafChoice:
 
 
 def choose_settings(leaves: Sequence[LeafRows]) -> LeafChoice:
-    """Compare settings on some leaves, one choice after the other.
+    """Compare settings and parts of the global model, 1, a half and 0, on some leaves.
 
-    Kernel and length scale at two λ, then λ, then the part of the global model: 0, a half or 1. Each is kept unless another
-    gains a thousandth.
+    Kernel and length scale at two λ, then λ. One factorization serves all parts, so each settings are judged with each part. What
+    was found is kept unless another gains a thousandth. All must gain more than two standard errors over the global model alone;
+    where none does, λ is infinite, and leaves add nothing.
 
     Parameters
     ----------
@@ -115,37 +117,65 @@ def choose_settings(leaves: Sequence[LeafRows]) -> LeafChoice:
     -------
     LeafChoice
     """
-    part = 1.0 if leaves[0].trend is not None else 0.0
+    plain = None if leaves[0].trend is None else _errors(leaves, None)[0]
     first = [LeafSettings(kernel, factor, lam) for lam in _FIRST_LAMBDAS for kernel, factor in _SHAPES]
-    chosen, score = _best(first, lambda trial, leaf: _loss(leaf, trial, part), leaves)
-    others = [replace(chosen, lam=lam) for lam in _OTHER_LAMBDAS]
-    chosen, score = _best(others, lambda trial, leaf: _loss(leaf, trial, part), leaves, (chosen, score))
-    if leaves[0].trend is not None:
-        settings = chosen
-        part, score = _best((0.5, 0.0), lambda trial, leaf: _loss(leaf, settings, trial), leaves, (part, score))
-    return LeafChoice(chosen, part, score)
+    found = _best(first, leaves, plain, None)
+    if found is None:
+        assert plain is not None
+        return LeafChoice(replace(first[0], lam=np.inf), _PARTS[0], plain.mean)
+    others = [replace(found.settings, lam=lam) for lam in _OTHER_LAMBDAS]
+    return _best(others, leaves, plain, found) or found
 
 
-def _loss(leaf: LeafRows, settings: LeafSettings, part: float) -> float:
-    return leave_one_out(leaf.X, leaf.residual(part), leaf.weight, settings)
+@final
+@dataclass(frozen=True, eq=False)
+class _Errors:
+    """Squared leave-one-out errors of the rows of all leaves, with their weights."""
+
+    squares: np.ndarray
+    weight: np.ndarray
+
+    @property
+    def mean(self) -> float:
+        return float(self.weight @ self.squares / self.weight.sum())
+
+    def gains_over(self, other: _Errors) -> bool:
+        """Whether the mean is less by more than two standard errors of the difference."""
+        gain, share = other.squares - self.squares, self.weight / self.weight.sum()
+        mean = float(share @ gain)
+        return mean > _SURE * float(np.sqrt(np.square(share) @ np.square(gain - mean)))
+
+
+def _parts(leaves: Sequence[LeafRows]) -> tuple[float, ...]:
+    return (0.0,) if leaves[0].trend is None else _PARTS
+
+
+def _errors(leaves: Sequence[LeafRows], settings: LeafSettings | None) -> list[_Errors]:
+    """For each part of the global model."""
+    parts = _parts(leaves)
+    found = []
+    for leaf in leaves:
+        residuals = np.hstack([leaf.residual(part) for part in parts])
+        found.append(leave_one_out(leaf.X, residuals, leaf.weight, settings))
+    weight = np.concatenate([one.weight for one in found])
+    squares = np.concatenate([one.squares.reshape(one.weight.size, len(parts), -1).sum(axis=2) for one in found])
+    return [_Errors(column, weight) for column in squares.T]
 
 
 def _best(
-    trials: Sequence[Trial],
-    loss: Callable[[Trial, LeafRows], float],
-    leaves: Sequence[LeafRows],
-    known: tuple[Trial, float] | None = None,
-) -> tuple[Trial, float]:
-    """The trial, or what is known already, that no later one beats by a thousandth, and its mean over the leaves."""
-    scores = np.empty((len(trials), len(leaves)))
+    trials: Sequence[LeafSettings], leaves: Sequence[LeafRows], plain: _Errors | None, known: LeafChoice | None
+) -> LeafChoice | None:
+    """The settings and part, or what is known already, that no later ones beat by a thousandth."""
+    errors: list[list[_Errors]] = [[] for _ in trials]
 
-    def fill(place: tuple[int, int]) -> None:
-        scores[place] = loss(trials[place[0]], leaves[place[1]])
+    def fill(number: int) -> None:
+        errors[number] = _errors(leaves, trials[number])
 
-    share(fill, list(np.ndindex(*scores.shape)))
+    share(fill, range(len(trials)))
     best = known
-    for trial, score in zip(trials, scores.mean(axis=1), strict=True):
-        if best is None or score < best[1] * (1.0 - _GAIN):
-            best = trial, float(score)
-    assert best is not None
+    for settings, of_parts in zip(trials, errors, strict=True):
+        for part, one in zip(_parts(leaves), of_parts, strict=True):
+            better = best is None or one.mean < best.score * (1.0 - _GAIN)
+            if better and (plain is None or one.gains_over(plain)):
+                best = LeafChoice(settings, part, one.mean)
     return best

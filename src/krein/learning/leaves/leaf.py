@@ -19,7 +19,7 @@ from krein._core.errors import SingularSystemError
 from krein.kernels import Kernel
 from krein.learning.leaves.gram import lower_gram, median_distance
 
-__all__ = ["LeafSettings", "SolvedLeaf", "leave_one_out", "solve_leaf"]
+__all__ = ["LeafSettings", "LeftOutErrors", "SolvedLeaf", "leave_one_out", "solve_leaf"]
 
 _MOST_TENFOLDS = 16  # of λ: from 1e-16 to 1, where K + nλ is definite whatever the bounded kernel
 
@@ -36,7 +36,7 @@ class LeafSettings:
     factor : float
         A leaf's length scale is this times the median distance of its distinct rows.
     lam : float
-        λ, per row of the leaf.
+        λ, per row of the leaf; where it is infinite a leaf adds nothing to the global model.
     """
 
     kernel: Kernel
@@ -95,6 +95,9 @@ def solve_leaf(X: np.ndarray, targets: np.ndarray, weight: np.ndarray | None, se
     """
     X, targets, weight = _merged(X, targets, weight)
     scale = settings.scale(X)
+    if not np.isfinite(settings.lam):
+        nothing = np.zeros((1, targets.shape[1]))
+        return SolvedLeaf(scale, X[:1], nothing.astype(np.float32), nothing[0])
     offset = np.average(targets, axis=0, weights=weight)
     if (targets == targets[0]).all():  # one class, one value or one row: the constant is exact
         return SolvedLeaf(scale, X, np.zeros(targets.shape, dtype=np.float32), targets[0].astype(np.float64))
@@ -104,8 +107,26 @@ def solve_leaf(X: np.ndarray, targets: np.ndarray, weight: np.ndarray | None, se
     return SolvedLeaf(scale, X, np.ascontiguousarray(dual), offset)
 
 
-def leave_one_out(X: np.ndarray, targets: np.ndarray, weight: np.ndarray | None, settings: LeafSettings) -> float:
-    r"""Mean squared leave-one-out residual of a leaf.
+@final
+@dataclass(frozen=True, eq=False)
+class LeftOutErrors:
+    """Squared errors of a leaf at its distinct rows, each had it not been there.
+
+    Parameters
+    ----------
+    squares : ndarray of shape (n_distinct, n_outputs)
+        Means over the copies of a row.
+    weight : ndarray of shape (n_distinct,)
+    """
+
+    squares: np.ndarray
+    weight: np.ndarray
+
+
+def leave_one_out(
+    X: np.ndarray, targets: np.ndarray, weight: np.ndarray | None, settings: LeafSettings | None
+) -> LeftOutErrors:
+    r"""Squared leave-one-out residuals of a leaf.
 
     .. math:: r_i = \frac{\mu_i \alpha_i}{1 - s_i (1 - \mu_i A_{ii})}, \qquad \mu_i = \frac{n\lambda}{w_i}, \quad
               A = (K + \mathrm{diag}\,\mu)^{-1}
@@ -117,25 +138,28 @@ def leave_one_out(X: np.ndarray, targets: np.ndarray, weight: np.ndarray | None,
     X : ndarray of shape (n_rows, n_features)
     targets : ndarray of shape (n_rows, n_outputs)
     weight : ndarray of shape (n_rows,) or None
-    settings : LeafSettings
+    settings : LeafSettings or None
+        None for a leaf that adds nothing.
 
     Returns
     -------
-    float
+    LeftOutErrors
     """
     copies = weight is None or bool((weight == np.rint(weight)).all())
     X, means, total, scatter = _with_scatter(X, targets, weight)
     rest = means - np.average(means, axis=0, weights=total)
+    w = np.ones(X.shape[0]) if total is None else total
+    if settings is None:
+        return LeftOutErrors(np.square(means) + scatter / w[:, None], w)
     ridge = _ridge(total, X.shape[0], settings.lam)
     factor = _factorized(settings.kernel.scaled(settings.scale(X)), X, ridge)
     single = factor.dtype == np.float32
     dual, _ = (lapack.spotrs if single else lapack.dpotrs)(factor, np.asfortranarray(rest, dtype=factor.dtype))
     inverse, _ = (lapack.spotri if single else lapack.dpotri)(factor, overwrite_c=1)
-    w = np.ones(X.shape[0]) if total is None else total
     kept = ridge * np.diagonal(inverse).astype(np.float64)  # 1 − h
     share = 1.0 / w if copies else 1.0
-    squares = w * np.square(ridge[:, None] * dual.astype(np.float64)).sum(axis=1) + scatter
-    return float((squares / np.square(1.0 - share * (1.0 - kept))).sum() / w.sum())
+    squares = np.square(ridge[:, None] * dual.astype(np.float64)) + scatter / w[:, None]
+    return LeftOutErrors(squares / np.square(1.0 - share * (1.0 - kept))[:, None], w)
 
 
 def _merged(
@@ -153,15 +177,18 @@ def _with_scatter(
     bits = whole.view(np.dtype((np.void, whole.dtype.itemsize * whole.shape[1])))[:, 0]
     _, first, group = np.unique(bits, return_index=True, return_inverse=True)
     if first.size == X.shape[0]:
-        return X, targets, weight, np.zeros(X.shape[0])
+        return X, targets, weight, np.zeros(targets.shape)
     rank = np.empty(first.size, dtype=np.intp)
     rank[np.argsort(first)] = np.arange(first.size)
     group, first = rank[group.reshape(-1)], np.sort(first)
     each = np.ones(X.shape[0]) if weight is None else weight
     total = np.bincount(group, each)
-    means = np.column_stack([np.bincount(group, each * column) for column in targets.T]) / total[:, None]
-    scatter = np.bincount(group, each * np.square(targets - means[group]).sum(axis=1))
-    return X[first], means, total, scatter
+
+    def summed(columns: np.ndarray) -> np.ndarray:
+        return np.column_stack([np.bincount(group, each * column) for column in columns.T])
+
+    means = summed(targets) / total[:, None]
+    return X[first], means, total, summed(np.square(targets - means[group]))
 
 
 def _ridge(weight: np.ndarray | None, n_rows: int, lam: float) -> np.ndarray:

@@ -69,7 +69,7 @@ class LocalPart:
     part : float
         Of the global model, between 0 and 1.
     lam : float
-        λ of the leaves.
+        λ of the leaves, infinite where they add nothing.
     metric : LearnedMetric
     """
 

@@ -85,7 +85,8 @@ $(CONTEST)/.ready: pyproject.toml constraints.txt
 bench-learning: $(CONTEST)/.ready
 	$(CONTEST)/bin/python benchmarks/bench_learning.py --tables docs/guide/tables $(BENCH_ARGS)
 
-# Accuracy against time on many rows; BENCH_ARGS="--quick" takes minutes, KREIN_DATA is the folder with covtype, cod_rna and ijcnn1
+# Accuracy against time on many rows, which goes on where it was interrupted; BENCH_ARGS="--only letter,magic" is a part of it, "--quick"
+# takes minutes, KREIN_DATA is the folder with covtype, cod_rna and ijcnn1
 bench-scale: $(CONTEST)/.ready
 	$(CONTEST)/bin/python benchmarks/bench_scale.py --tables docs/guide/tables $(BENCH_ARGS)
 

@@ -219,6 +219,8 @@ class TestScale:
     def test_every_model_can_be_made_and_large_ones_are_left_out(self, scale):
         few, many = scale["methods"].entries(10_000), scale["methods"].entries(500_000)
         assert {one.line for one in few} > {one.line for one in many}
+        assert {one.line for one in scale["methods"].entries(4000)} >= {"krein, exact", "krein, local"}
+        assert [one.most_rows for one in many if one.line == "xRFM"] == [20_000]
         for one in few:
             if one.settings.get("solver") != "local":  # which the learner itself knows or refuses
                 scale["methods"].make_model(one.kind, **one.settings)
@@ -260,9 +262,50 @@ class TestScale:
         assert cells[3][-1] == "no module"
         growth = [point("krein, nothing set", n, n / 1000, 0.9) for n in (1000, 2000, 4000)]
         assert tables.growth_exponent(growth) == pytest.approx(1.0)
-        tables.write_pages({"sets": {"letter": runs}, "growth": growth}, tmp_path)
+        both = {"seconds": 4.0, "processor_seconds": 8.0, "n_train": 1000, "n_test": 100}
+        cluster = {"set": "letter", "one_process": both, "two_workers": both, "same_labels": 0.5, "blocks": 8}
+        names = ("name", "n_rows", "n_columns", "features", "local", "gain", "error")
+        table = dict(zip(names, ("diabetes", 442, 10, 0.5, 0.4, -0.1, 0.01), strict=True))
+        results = {
+            "sets": {"letter": {run["line"]: run for run in runs}},
+            "growth": {str(run["n_train"]): run for run in growth},
+            "cluster": cluster,
+            "regression": {"diabetes": table, "boston": {"failure": "no table"}},
+        }
+        tables.show_results(results, ("letter", "growth", "cluster", "regression"))
+        tables.write_pages(results, tmp_path)
+        assert "50.00 % get the same label" in (tmp_path / "scale-cluster.inc").read_text()
+        assert (tmp_path / "scale-regression.csv").read_text().splitlines()[1:] == [
+            "diabetes,442,10,0.5000,0.4000,-0.1000,0.0100,worse"
+        ]
         assert (tmp_path / "scale-letter.svg").read_text().count("<svg") == 1
         assert len((tmp_path / "scale-growth.csv").read_text().splitlines()) == 4
         page = (tmp_path / "scale.inc").read_text()
         assert "scale-letter.svg" in page
         assert "rows: 1.00" in page
+
+    def test_runs_that_are_done_are_kept(self, scale, tmp_path):
+        from bench_scale import Record
+
+        def broken():
+            raise RuntimeError("no memory")
+
+        path = tmp_path / "scale.json"
+        first = Record(path, {}, quick=False, again=False)
+        assert first.keep(("sets", "letter", "a"), lambda: {"accuracy": 0.5}) == {"accuracy": 0.5}
+        assert first.keep(("sets", "letter", "b"), broken) == {"failure": "no memory"}
+        then = Record(path, {}, quick=False, again=False)
+        assert then.keep(("sets", "letter", "a"), broken) == {"accuracy": 0.5}
+        assert then.keep(("sets", "letter", "b"), lambda: {"accuracy": 0.6}) == {"accuracy": 0.6}
+        assert json.loads(path.read_text())["sets"]["letter"] == {"a": {"accuracy": 0.5}, "b": {"accuracy": 0.6}}
+        again = Record(path, {}, quick=False, again=True)
+        assert again.keep(("sets", "letter", "a"), lambda: {"accuracy": 0.7}) == {"accuracy": 0.7}
+        assert "sets" not in Record(path, {}, quick=True, again=False).results
+
+    def test_regression_tables_are_compared_row_by_row(self, scale):
+        from contest.scale_regression import LocalAgainstFeatures, compare_solvers
+
+        found = LocalAgainstFeatures(**compare_solvers("diabetes"))
+        assert (found.n_rows, found.n_columns) == (442, 10)
+        assert found.gain == pytest.approx(found.local - found.features)
+        assert not found.worse

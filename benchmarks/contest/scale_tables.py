@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from contest.results import csv_directive, csv_text
+from contest.results import csv_directive, csv_text, show_table
+from contest.scale_regression import LocalAgainstFeatures
 from krein.experiments.figures import Line, Panel
 from krein.experiments.svg import draw_svg
 from suite.timing import exponent
 
-__all__ = ["growth_exponent", "growth_table", "panel_of", "set_table", "write_pages"]
+__all__ = [
+    *("cluster_table", "growth_exponent", "growth_table", "panel_of", "regression_table", "set_table", "show_results"),
+    "write_pages",
+]
 
 _LOOKS = {
     "krein, nothing set": ("#D55E00", "*", ""),
@@ -19,7 +24,8 @@ _LOOKS = {
     "krein, features": ("#0072B2", "o", "-"),
     "Nystroem, ridge": ("#CC79A7", "^", "--"),
     "RBFSampler, ridge": ("#E69F00", "v", "--"),
-    "boosting": ("ink", "P", ":"),
+    "boosting": ("ink", "P", ""),
+    "boosting, as long": ("ink", "p", ""),
     "xRFM": ("ink", "X", ""),
 }
 Run = dict[str, Any]
@@ -82,6 +88,49 @@ def growth_exponent(runs: list[Run], clock: str = "fit_seconds") -> float:
     return exponent([run["n_train"] for run in good], [run[clock] for run in good])
 
 
+def cluster_table(found: Run) -> list[tuple[str, ...]]:
+    """Seconds of one process with two threads and of two workers with one each."""
+    header = ("", "fit, s", "of processors, s", "over one process")
+    one, two = found["one_process"], found["two_workers"]
+    ratio = two["seconds"] / one["seconds"]
+    return [
+        header,
+        ("one process, two threads", f"{one['seconds']:.1f}", f"{one['processor_seconds']:.1f}", ""),
+        ("two Dask workers", f"{two['seconds']:.1f}", f"{two['processor_seconds']:.1f}", f"{ratio:.2f}"),
+    ]
+
+
+def regression_table(found: dict[str, Run]) -> list[tuple[str, ...]]:
+    """R² of leaves and of features alone on each table, and the gain with its standard error."""
+    header = ("table", "rows", "columns", "features, R²", "local, R²", "gain", "standard error", "local is")
+    body = []
+    for run in found.values():
+        if "failure" in run:
+            continue
+        one = LocalAgainstFeatures(**run)
+        verdict = "worse" if one.worse else "better" if one.gain > one.error else "equal"
+        numbers = (f"{value:.4f}" for value in (one.features, one.local, one.gain, one.error))
+        body.append((one.name, f"{one.n_rows}", f"{one.n_columns}", *numbers, verdict))
+    return [header, *body]
+
+
+def show_results(results: dict[str, Any], parts: Sequence[str]) -> None:
+    """Print the tables of some parts."""
+    for part in parts:
+        if part in results.get("sets", {}):
+            show_table(part, set_table(list(results["sets"][part].values())))
+        elif part == "growth" and "growth" in results:
+            runs = list(results["growth"].values())
+            show_table("growth with the rows, covtype", growth_table(runs))
+            for clock in ("fit_seconds", "fit_processor_seconds"):
+                print(f"  exponent of {clock} in rows: {growth_exponent(runs, clock):.2f}")
+        elif part == "cluster" and "failure" not in results.get("cluster", {"failure": ""}):
+            show_table("two workers, covtype", cluster_table(results["cluster"]))
+            print(f"  same labels: {100 * results['cluster']['same_labels']:.3f} %")
+        elif part == "regression" and "regression" in results:
+            show_table("leaves against features on regression tables", regression_table(results["regression"]))
+
+
 def panel_of(name: str, runs: list[Run]) -> Panel:
     """Accuracy against the time of a fit, a line for each family of models."""
     lines = []
@@ -96,23 +145,48 @@ def panel_of(name: str, runs: list[Run]) -> Panel:
 
 
 def write_pages(results: dict[str, Any], folder: Path) -> None:
-    """A table and a picture for each set, the table of growth, and the part of the page that shows them."""
+    """Tables and pictures of all that was measured, and the parts of pages that show them."""
     folder.mkdir(parents=True, exist_ok=True)
+
+    def shown(name: str, cells: list[tuple[str, ...]]) -> str:
+        (folder / f"{name}.csv").write_text(csv_text(cells))
+        return csv_directive(f"{name}.csv")
+
     parts = []
-    for name, runs in results["sets"].items():
-        (folder / f"scale-{name}.csv").write_text(csv_text(set_table(runs)))
+    for name, found in results.get("sets", {}).items():
+        runs = list(found.values())
         (folder / f"scale-{name}.svg").write_text(draw_svg(panel_of(name, runs)))
         sizes = [(run["n_train"], run["n_test"]) for run in runs if "accuracy" in run]
-        rows = f", {sizes[0][0]:,} rows to fit on and {sizes[0][1]:,} others to be judged on" if sizes else ""
+        rows = f", {max(sizes)[0]:,} rows to fit on and {max(sizes)[1]:,} others to be judged on" if sizes else ""
         picture = f".. image:: tables/scale-{name}.svg\n   :alt: Accuracy against the time of a fit on {name}\n"
-        parts += [f"**{name}**{rows}.\n", picture, csv_directive(f"scale-{name}.csv")]
-    if results["growth"]:
-        (folder / "scale-growth.csv").write_text(csv_text(growth_table(results["growth"])))
-        slopes = [growth_exponent(results["growth"], clock) for clock in ("fit_seconds", "fit_processor_seconds")]
+        parts += [f"**{name}**{rows}.\n", picture, shown(f"scale-{name}", set_table(runs))]
+    growth = list(results.get("growth", {}).values())
+    if growth:
+        slopes = [growth_exponent(growth, clock) for clock in ("fit_seconds", "fit_processor_seconds")]
         words = f"**Growth** on covtype, nothing set. Exponent of the time in the rows: {slopes[0]:.2f}, "
-        parts += [f"{words}of processor time {slopes[1]:.2f}.\n", csv_directive("scale-growth.csv")]
-    (folder / "scale.inc").write_text("\n".join(parts) or NOT_MEASURED)
+        parts += [f"{words}of processor time {slopes[1]:.2f}.\n", shown("scale-growth", growth_table(growth))]
+    _write_part(folder / "scale.inc", parts)
+    _write_part(folder / "scale-cluster.inc", _cluster_part(results.get("cluster"), shown))
+    regression = results.get("regression")
+    _write_part(
+        folder / "scale-regression.inc",
+        [shown("scale-regression", regression_table(regression))] if regression else [],
+    )
+
+
+def _cluster_part(found: Run | None, shown: Callable[[str, list[tuple[str, ...]]], str]) -> list[str]:
+    if found is None or "failure" in found:
+        return []
+    rows, new = found["one_process"]["n_train"], found["one_process"]["n_test"]
+    words = f"{rows:,} rows of {found['set']} in {found['blocks']} blocks; of {new:,} new rows "
+    same = f"{100 * found['same_labels']:.2f} % get the same label.\n"
+    return [words + same, shown("scale-cluster", cluster_table(found))]
+
+
+def _write_part(path: Path, parts: list[str]) -> None:
+    path.write_text("\n".join(parts) or NOT_MEASURED)
 
 
 def _settings(run: Run) -> str:
-    return ", ".join(f"{name} {value}" for name, value in run["settings"].items() if name != "solver")
+    rows = [f"{run['most_rows']:,} rows"] if run.get("most_rows") else []
+    return ", ".join([*rows, *(f"{name} {value}" for name, value in run["settings"].items() if name != "solver")])

@@ -25,8 +25,8 @@ _SHAPES: tuple[tuple[Kernel, float], ...] = (
 _FIRST_LAMBDAS = (1e-3, 1e-5)  # at which these are compared
 _OTHER_LAMBDAS = (1e-2, 1e-4, 1e-6)
 _PARTS = (1.0, 0.5, 0.0)  # of the global model
-# What leaves must gain over the global model alone, in standard errors: one is passed by chance in one of six, and errors in a metric that has
-# seen the rows which are left out are somewhat too small where rows are few.
+# What leaves must gain over the global model alone, in standard errors. One is passed by chance in one of six, and errors in a
+# metric that has seen the rows which are left out are somewhat too small where rows are few.
 _SURE = 2.0
 _GAIN = 1e-3  # relative: what a change must gain, so that the choice does not hang on rounding
 

@@ -14,7 +14,7 @@ from krein.features.head import head_basis
 from krein.features.placed_rows import PlacedRows, placed_sample
 from krein.features.projection import project
 from krein.features.region import region_of
-from krein.kernels import NTK, DeltaGaussian, Multiquadric, SphericalPolynomial
+from krein.kernels import NTK, DeltaGaussian, Laplacian, Multiquadric, SphericalPolynomial
 from krein.measures import Head
 from krein.sampling import Frequencies
 
@@ -171,3 +171,16 @@ class TestFit:
     def test_the_same_draws_give_the_same_map(self):
         first, second = (fitted(NTK(), dictionary="landmarks") for _ in range(2))
         np.testing.assert_array_equal(first(np.asarray(NEW)), second(np.asarray(NEW)))
+
+
+@pytest.mark.parametrize(("kernel", "pivoted"), [(DeltaGaussian(1.0, 10.0), True), (Laplacian(1.0), False)], ids=str)
+def test_many_landmarks_of_a_smooth_kernel_are_rows_among_them_rare_ones(monkeypatch, kernel, pivoted):
+    """Centers of clusters are no rows; a kernel with a kink is explained no better by rows."""
+    monkeypatch.setattr("krein.features.dictionary._MANY", 20)
+    X = np.random.default_rng(0).normal(size=(400, 5)) / 5.0
+    X[:3] += 2.0
+    recipe = FeatureRecipe(kernel, 24, weights="projected", dictionary="landmarks", oversampling=1)
+    landmarks = fit_map(recipe, X, np.random.default_rng(0)).feature_map.sections.landmarks
+    gaps = np.linalg.norm(landmarks[:, None] - X, axis=2).min(axis=1)
+    assert (gaps == 0.0).all() == pivoted
+    assert np.linalg.norm(landmarks, axis=1).max() > 2.0

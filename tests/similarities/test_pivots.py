@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from krein._core.pivots import pivoted_rows
 from krein.kernels import DeltaGaussian
 from krein.similarities import KernelSimilarity, PrecomputedSimilarity
-from krein.similarities.pivots import DirectColumns, pivoted_rows
+from krein.similarities.pivots import DirectColumns
 
 
 def sought(K, count, seed=0):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
 
 from krein._core.clusters import cluster_centers
+from krein._core.pivots import Columns, pivoted_rows
 from krein._core.rows import row_norms
 from krein.features.columns import SectionColumns
 from krein.features.draw import Drawn, draw_map
@@ -16,6 +18,8 @@ from krein.features.feature_recipe import FeatureRecipe, projection_rows
 from krein.features.head import head_basis
 from krein.features.placed_rows import PlacedRows
 from krein.features.region import Region
+from krein.features.sections import compiled_gram
+from krein.kernels import Kernel
 from krein.measures import Head, SignedMeasure
 from krein.sampling import Frequencies
 
@@ -24,6 +28,12 @@ __all__ = ["COMPOSITIONS", "Composition", "draw_dictionary", "landmark_rows"]
 _PASSES = 3  # of Lloyd's algorithm: from there on the error changes by a per cent or so
 _ROWS_PER_LANDMARK = 20  # that it stands for
 _LEAST_ROWS_PER_COLUMN = 4  # fewer rows than this, and fewer columns are drawn; but as many as are kept, where possible
+_MANY = 400  # landmarks of a smooth kernel: what as many leave unexplained are rare rows, for which no center of a cluster stands
+_ROWS_PER_PIVOT = 8  # among which it is sought
+_NEAR = 1e-3  # of the rows' reach: a distance at which it shows whether a kernel is smooth
+_SMOOTH = (
+    3.0  # times what a kernel falls by over a distance it falls by over two of them: four if smooth, two with a kink
+)
 _SHORTEST = 1e-6  # of a mean of unit vectors, below which it has no direction to speak of
 
 
@@ -99,8 +109,12 @@ def draw_dictionary(
     n_sections = min(round(composition.share * total), n_fit)
     sections = None
     if n_sections:
-        stood_for = pool[-max(_ROWS_PER_LANDMARK * n_sections, n_fit) :]
-        landmarks = landmark_rows(stood_for, n_sections, landmark_rng, sphere=region.sphere)
+        if n_sections >= _MANY and _is_smooth(recipe.kernel, pool):
+            sought = _SectionPivots(recipe.kernel, pool[-max(_ROWS_PER_PIVOT * n_sections, n_fit) :])
+            landmarks = sought.rows[np.sort(pivoted_rows(sought, n_sections, landmark_rng))]
+        else:
+            stood_for = pool[-max(_ROWS_PER_LANDMARK * n_sections, n_fit) :]
+            landmarks = landmark_rows(stood_for, n_sections, landmark_rng, sphere=region.sphere)
         sections = SectionColumns(recipe.kernel, landmarks)
     if composition.share == 1.0:
         basis = head_basis(Head(()), sample.dim, sphere=region.sphere, center=region.center, scale=region.scale)
@@ -134,3 +148,31 @@ def landmark_rows(rows: np.ndarray, count: int, rng: np.random.Generator, *, sph
     astray = lengths < _SHORTEST  # the mean of opposite rows: any of the rows will do
     centers[astray], lengths[astray] = rows[0], row_norms(rows[:1])
     return np.asarray(centers / lengths[:, None])
+
+
+def _is_smooth(kernel: Kernel, rows: np.ndarray) -> bool:
+    """Whether a kernel falls with the square of small distances."""
+    near = _NEAR * float(row_norms(rows - rows.mean(axis=0)).max(initial=0.0))
+    at_zero, once, twice = kernel.radial(np.array([0.0, near, 2.0 * near]))
+    return abs(twice - at_zero) > _SMOOTH * abs(once - at_zero)
+
+
+@final
+class _SectionPivots(Columns):
+    """The kernel matrix of placed rows, of which some columns are computed."""
+
+    def __init__(self, kernel: Kernel, rows: np.ndarray) -> None:
+        self.n_rows, self.rows = len(rows), rows
+        self._at_zero, self._gram = float(kernel.radial(np.zeros(1))[0]), compiled_gram(kernel, rows)
+
+    def diagonal(self) -> np.ndarray:
+        return np.full(self.n_rows, self._at_zero)
+
+    def among(self, chosen: np.ndarray) -> np.ndarray:
+        return self._gram(self.rows[chosen], self.rows[chosen])
+
+    def take(self, chosen: np.ndarray) -> np.ndarray:
+        return self._gram(self.rows, self.rows[chosen])
+
+    def spare(self, wanted: int) -> float:
+        return math.inf

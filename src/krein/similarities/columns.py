@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import final
 
 import numpy as np
 
+from krein._core.pivots import Columns
 from krein.similarities.evaluation import Evaluation
 from krein.similarities.object_kernel import ObjectKernel
 from krein.similarities.objects import Objects
 from krein.similarities.symmetry import check_symmetric
 
-__all__ = ["CalledColumns", "Columns", "KernelChoice"]
+__all__ = ["CalledColumns", "KernelChoice"]
 
 # from costly values of all objects to the landmarks and of those to each other, and which objects the landmarks are, to a kernel
 KernelChoice = Callable[[np.ndarray, np.ndarray, np.ndarray], ObjectKernel]
@@ -25,62 +25,6 @@ _PAID = 0.7  # of the landmarks: all ordered pairs of so many objects are half t
 _PROBES = 7  # pairs that may go to finding out how a function is called
 _SMALL = 8  # objects of which a function of sequences makes the whole square rather than its half
 _SAME = 1e-9  # relative difference below which values of objects with themselves are alike
-
-
-class Columns(ABC):
-    """The symmetric matrix of similarities of n training objects, as a rule for landmarks sees it."""
-
-    n_rows: int
-
-    @abstractmethod
-    def diagonal(self) -> np.ndarray:
-        """Similarities of all objects with themselves, or a guess where they would cost too much.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-        """
-
-    @abstractmethod
-    def among(self, chosen: np.ndarray) -> np.ndarray:
-        """Similarities among some objects.
-
-        Parameters
-        ----------
-        chosen : ndarray of int of shape (m,)
-
-        Returns
-        -------
-        ndarray of shape (m, m)
-        """
-
-    @abstractmethod
-    def take(self, chosen: np.ndarray) -> np.ndarray:
-        """Similarities of all objects to some that are landmarks from now on.
-
-        Parameters
-        ----------
-        chosen : ndarray of int of shape (m,)
-            Different from each other and from all taken before.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, m)
-        """
-
-    @abstractmethod
-    def spare(self, wanted: int) -> float:
-        """Pairs that may be evaluated beyond the columns of landmarks.
-
-        Parameters
-        ----------
-        wanted : int
-            Landmarks that are still to be taken.
-
-        Returns
-        -------
-        float
-        """
 
 
 @final

@@ -164,3 +164,25 @@ def test_rows_far_away_are_mapped_without_a_warning():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert np.isfinite(tuned.transform(100.0 * X)).all()
+
+
+def test_narrow_maps_of_dense_rows_are_projected():
+    """Each column counts there; above, and for sparse rows, a projected fit costs more than the model or than memory allows."""
+    rows = RNG.normal(size=(900, 3))
+    kinds = [
+        TunedFeatures(Gaussian(1.0), width, random_state=0).fit(given).features_.weights
+        for width, given in ((48, rows), (513, rows), (48, sp.csr_matrix(rows)))
+    ]
+    assert kinds == ["projected", "calibrated", "calibrated"]
+
+
+def test_projected_features_of_a_learner_learn_from_chunks_as_from_all_rows():
+    rows = RNG.normal(size=(900, 3))
+    y = np.sin(2.0 * rows[:, 0]) + rows[:, 1]
+    features = TunedFeatures(Gaussian(1.0), 48, random_state=0)
+    whole = KreinRidge(features, solver="features").fit(rows, y)
+    chunks = KreinRidge(features, solver="features").fit_chunks([(rows[:500], y[:500]), (rows[500:], y[500:])])
+    assert whole.features_.features_.weights == "projected"
+    np.testing.assert_allclose(chunks.predict(rows), whole.predict(rows), atol=1e-6)
+    single = KreinRidge(features, solver="features").fit(rows.astype(np.float32), y)
+    np.testing.assert_allclose(single.predict(rows), whole.predict(rows), atol=1e-2)

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any, Self, final
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.utils.multiclass import type_of_target
@@ -27,7 +28,7 @@ from krein.learning.metric.rechoose import in_learned_metric
 from krein.learning.path import Regularizer
 from krein.learning.targets import LabelTargets, NumberTargets, Targets
 from krein.learning.tuning.choice import FEATURE_CHOICE_ROWS, Choice, choose, fixed_choice, unsupervised_choice
-from krein.learning.tuning.limits import default_width
+from krein.learning.tuning.limits import PROJECTED_COLUMNS, default_width
 from krein.learning.tuning.placement import SCALINGS, Placement
 from krein.learning.tuning.portfolio import PORTFOLIO
 from krein.learning.tuning.trials import Trials
@@ -62,7 +63,8 @@ class TunedFeatures(DataChosenMap, SignedTransformer):
     features : feature map, default=None
         What makes features of the kernel: its parameters ``kernel`` and ``n_components`` are set by the choice. None takes
         `KreinNystroem` with all rows as landmarks, which is exact, where there are as many columns as rows, and else
-        `SignedFourierFeatures` of twice the width, more accurate than landmarks for rough kernels at up to twice the time.
+        `SignedFourierFeatures`: projected up to 512 columns of dense rows, where each column counts and the fit takes a second
+        or two; calibrated above, and for sparse rows, which a projected fit would make dense.
     random_state : int, RandomState or None, default=None
         For the default feature map.
 
@@ -211,7 +213,7 @@ class TunedFeatures(DataChosenMap, SignedTransformer):
         self.choice_ = choice
         with config_context(assume_finite=True):
             width = _width(seen, self.n_components)
-            self.features_ = self._map(choice.kernel, width, placed.shape[0]).fit(placed)
+            self.features_ = self._map(choice.kernel, width, placed).fit(placed)
         if self.features is None and isinstance(self.features_, SignedFourierFeatures):
             self.features_.map_ = self.features_.map_.everywhere()  # nobody gave a radius, and nobody can
         check_signature(self.features_)
@@ -269,11 +271,13 @@ class TunedFeatures(DataChosenMap, SignedTransformer):
         kernel = None if self.features is None else self.features.get_params(deep=False).get("kernel")
         return kernel if isinstance(kernel, Kernel) else None
 
-    def _map(self, kernel: Kernel, width: int, n_rows: int) -> Any:
+    def _map(self, kernel: Kernel, width: int, placed: Any) -> Any:
         if self.features is None:
-            if width >= n_rows:  # every row is a landmark: exact
+            if width >= placed.shape[0]:  # every row is a landmark: exact
                 return KreinNystroem(kernel, width, landmarks="uniform", random_state=self.random_state)
-            return SignedFourierFeatures(kernel, width, random_state=self.random_state)
+            projected = width <= PROJECTED_COLUMNS and not sp.issparse(placed)
+            weights = "projected" if projected else "calibrated"
+            return SignedFourierFeatures(kernel, width, weights=weights, random_state=self.random_state)
         found = clone(self.features)
         if self.chooses:
             found.set_params(kernel=kernel)

@@ -29,8 +29,8 @@ def pipeline():
     axes.set_xlim(0, 4)
     axes.set_ylim(0, 1)
     axes.axis("off")
-    colours = [ink, COLORS["negative"], COLORS["measure"], COLORS["positive"]]
-    for i, ((name, formula, words), color) in enumerate(zip(STEPS, colours, strict=True)):
+    colors = [ink, COLORS["negative"], COLORS["measure"], COLORS["positive"]]
+    for i, ((name, formula, words), color) in enumerate(zip(STEPS, colors, strict=True)):
         middle = i + 0.5
         axes.text(middle, 0.86, name, ha="center", color=color, fontsize=12, fontweight="bold")
         axes.text(middle, 0.56, formula, ha="center", va="center", color=ink, fontsize=15)

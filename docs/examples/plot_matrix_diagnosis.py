@@ -2,8 +2,8 @@
 What is this matrix?
 ====================
 
-Four matrices of similarities between the same objects: positive, positive with noise, indefinite, and distances that are no
-straight lines. `krein.diagnose` tells them apart and says why.
+Four matrices of similarities between the same objects: positive, positive with noise, indefinite, and distances that are not
+Euclidean. `krein.diagnose` tells them apart and says why.
 """
 
 # %%
@@ -25,7 +25,7 @@ print(krein.diagnose(noisy, y=y))
 # %%
 # Indefinite by nature
 # --------------------
-# The hyperbolic tangent has negative eigenvalues of the size of the positive ones, and they are the same whoever is looked at.
+# The hyperbolic tangent has negative eigenvalues of the size of the positive ones, and they are the same in every sample of objects.
 diagnosis = krein.diagnose(np.tanh(X @ X.T - 1.0), y=y)
 print(diagnosis)
 diagnosis.plot()

@@ -80,7 +80,7 @@ def diagnose(
 
     Notes
     -----
-    Noise or signal is told apart without knowing the size of the noise: negative directions found among half of the objects
+    Noise and signal are distinguished without knowing the size of the noise: negative directions found among half of the objects
     are carried to the others, where noise knows nothing of them. Halves of few objects may miss what is there. Up to 200 objects
     the directions in which the negative part sits are therefore counted as well: independent noise with the same sum of negative
     eigenvalues fills a known number of them, and signal fewer. Where neither tells, nor ``y`` says that predictions are better
@@ -195,7 +195,7 @@ def _concentration_words(found: Concentration) -> str:
     says = {
         "signal": "so it is no independent noise",
         "noise": "so it may well be noise",
-        "undecided": "which cannot be told from noise, nor noise from it, with so few objects",
+        "undecided": "which cannot be distinguished from noise with so few objects",
     }[found.verdict]
     return (
         f"the negative part sits in {found.directions:.2g} directions, where noise of the same sum of eigenvalues fills "

@@ -79,7 +79,7 @@ def execute(
     jobs : int, default=1
         Processes; 1 works in this one.
     on_done : callable, optional
-        Told of each outcome, after it is on the disk.
+        Called with each outcome, after it is on the disk.
 
     Returns
     -------

@@ -144,7 +144,7 @@ def _state(experiment: Experiment, records: Sequence[Record], plan: Plan) -> str
     sizes = experiment.sizes(plan.mode)
     if sizes.test_rows:
         drawn = f"{sizes.train_rows:,} training rows drawn at random" if sizes.train_rows else "all training rows"
-        text += f" {sizes.repeats} run(s) per point; fitted on {drawn}, judged on {sizes.test_rows:,} test rows."
+        text += f" {sizes.repeats} run(s) per point; fitted on {drawn}, tested on {sizes.test_rows:,} rows."
     if experiment.timed:
         text += f" Timed runs are done one at a time. {_threads(records)}"
     return text

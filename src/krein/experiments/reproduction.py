@@ -94,7 +94,7 @@ def reproduce(
     jobs : int, default=1
         Processes for runs whose time does not matter; timed ones are done one at a time.
     on_progress : callable, optional
-        Told of each run.
+        Called with each run.
 
     Returns
     -------

@@ -171,7 +171,7 @@ class ExactKreinSVC(KernelMatrixMixin, SavableMixin, ClassifierMixin, FrozenPara
               \alpha = U\, \mathrm{sign}(\Lambda)\, U^\top \tilde\alpha
 
     The stabilized problem of Loosli et al. [1]_: the SVM is solved on the flipped matrix, which is positive, and its
-    solution is carried back, so that new rows are judged by the given kernel and nothing about them is flipped or clipped.
+    solution is carried back, so that new rows are compared by the given kernel and nothing about them is flipped or clipped.
 
     Parameters
     ----------

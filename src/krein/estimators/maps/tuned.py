@@ -88,7 +88,7 @@ class TunedFeatures(DataChosenMap, SignedTransformer):
     -----
     Ridge regression on one sample of 300 rows gives, from one eigendecomposition a kernel, the exact leave-one-out error for a
     whole path of λ; the best kernels go on to more rows, because more rows want smaller scales and rougher kernels. An
-    indefinite kernel is judged by five held-out folds, because :math:`|K|` of all rows has seen the row that is left out.
+    indefinite kernel is compared by five held-out folds, because :math:`|K|` of all rows has seen the row that is left out.
     Errors that differ by less than a thousandth are equal, and the smoother kernel is taken.
 
     Targets that are text, or numbers of which there are at most 100 and all are whole, are classes. Without targets the kernel is

@@ -44,7 +44,7 @@ def compare_models(
     seed : int, default=0
         Of the folds.
     on_score : callable, optional
-        Told of each score.
+        Called with each score.
 
     Returns
     -------

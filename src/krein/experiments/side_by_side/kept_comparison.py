@@ -68,7 +68,7 @@ class KeptComparison:
         Parameters
         ----------
         on_score : callable, optional
-            Told of each score, after it is on the disk.
+            Called with each score, after it is on the disk.
 
         Returns
         -------

@@ -50,7 +50,7 @@ def compare(
     seed : int, default=0
         Of the folds.
     on_score : callable, optional
-        Told of each score as it comes.
+        Called with each score as it comes.
 
     Returns
     -------

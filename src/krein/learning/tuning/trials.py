@@ -25,7 +25,7 @@ class Trial:
     factor : float or None
         Length scale in units of the median distance.
     n_rows : int
-        Distinct rows it was judged on.
+        Distinct rows it was tested on.
     lam : float
         The best λ there.
     error : float

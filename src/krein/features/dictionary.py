@@ -154,7 +154,7 @@ def _is_smooth(kernel: Kernel, rows: np.ndarray) -> bool:
     """Whether a kernel falls with the square of small distances."""
     near = _NEAR * float(row_norms(rows - rows.mean(axis=0)).max(initial=0.0))
     at_zero, once, twice = kernel.radial(np.array([0.0, near, 2.0 * near]))
-    return abs(twice - at_zero) > _SMOOTH * abs(once - at_zero)
+    return bool(abs(twice - at_zero) > _SMOOTH * abs(once - at_zero))
 
 
 @final

@@ -156,6 +156,27 @@ def test_bad_data_has_a_right_answer(kind: str) -> None:
     assert model.score(X, y) > 0.95
 
 
+@pytest.mark.parametrize("kind", ["constant in half of the leaves", "copies only", "one point", "rows nearly equal"])
+def test_bad_numbers_have_a_right_answer(kind: str) -> None:
+    """Leaves of one value, of one row, and with a matrix that is singular to rounding."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1200, 3))
+    y = np.where(X[:, 0] > 0, 5.0, np.sin(3.0 * X[:, 0]))
+    if kind == "copies only":
+        X, y = np.repeat(X[:6], 200, axis=0), np.repeat(np.arange(6.0), 200)
+    elif kind == "one point":
+        X, y = np.full((1200, 3), 2.5), rng.normal(size=1200)
+    elif kind == "rows nearly equal":
+        X = 1.0 + 1e-7 * X
+    model = KreinRidge(FEATURES, solver="local").fit(X, y)
+    values = model.predict(X)
+    assert np.isfinite(values).all()
+    if kind == "one point":
+        np.testing.assert_allclose(values, y.mean(), atol=1e-6)  # noise is nothing for leaves to learn
+    else:
+        assert model.score(X, y) > 0.95
+
+
 @pytest.mark.parametrize("way", ["fit", "chunks"])
 def test_a_failure_leaves_the_model_as_it_was(way: str) -> None:
     X, y = labels(1500)

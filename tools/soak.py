@@ -1,8 +1,9 @@
 """An hour of use: ``python tools/soak.py [--minutes 60]`` fits, maps, saves, loads and predicts over and over, Dask included.
 
-Every estimator takes its turn in one process. Memory, file descriptors and threads are written down after each round. At the end
-the first rounds, in which caches fill, are left out, and a line is laid through the rest: growth of memory beyond `MOST_GROWTH`
-over the whole run, or a descriptor or thread more than at the beginning, is an error. ``make soak`` calls it.
+Every estimator takes its turn in one process, with rows, words and a cluster. Memory, file descriptors, threads and processes are
+written down after each round. At the end the first rounds, in which caches fill, are left out, and a line is laid through the
+rest: growth of memory beyond `MOST_GROWTH` over the whole run, here or in the worker of the cluster, or a descriptor, thread or
+process more than at the beginning, is an error. ``make soak`` calls it.
 """
 
 from __future__ import annotations
@@ -25,11 +26,18 @@ import krein
 
 MOST_GROWTH = 20.0  # MiB over the whole run
 WARM_UP = 5  # rounds
+COLUMNS = ("MiB here", "MiB in other processes", "descriptors", "native threads", "threads of Python", "processes")
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(2000, 8))
 Y = np.cos(2 * X[:, 0]) + X[:, 1] ** 2
 LABELS = np.digitize(Y, [0.4, 1.2])
+WORDS = ["".join(RNG.choice(list("acgt"), size=12)) for _ in range(120)]
+
+
+def shared_pairs(a: str, b: str) -> float:
+    """Pairs of letters that two words have in common: a similarity of objects."""
+    return float(len({*zip(a, a[1:], strict=False)} & {*zip(b, b[1:], strict=False)}))
 
 
 def _maps() -> list[Any]:
@@ -47,6 +55,9 @@ def _models() -> list[Any]:
         krein.KreinRidgeClassifier(random_state=0),
         krein.KreinSVC(random_state=0),
         krein.KreinLogistic(random_state=0),
+        krein.KreinRidge(solver="local", random_state=0),
+        krein.KreinRidgeClassifier(solver="local", random_state=0),
+        krein.ExactKreinSVC(krein.kernels.DeltaGaussian(1.0, 3.0)),
     ]
 
 
@@ -62,44 +73,74 @@ def use_once(folder: Path) -> None:
         krein.load_model(folder / "model.krein").predict(X)
 
 
+def use_objects(folder: Path) -> None:
+    """Words instead of rows, evaluated here and in two processes, with a cache on disk; matrices of their similarities."""
+    labels = LABELS[: len(WORDS)]
+    for n_jobs in (1, 2):
+        file = folder / "pairs"
+        file.unlink(missing_ok=True)  # or the second round would evaluate nothing
+        cache = krein.SimilarityCache(file)
+        map_ = krein.KreinNystroem(shared_pairs, 20, n_jobs=n_jobs, cache=cache, random_state=0)
+        krein.KreinRidgeClassifier(map_, lam=0.1).fit(WORDS, labels).predict(WORDS)
+    matrix = np.array([[shared_pairs(a, b) for b in WORDS] for a in WORDS])
+    krein.SpectrumCorrection("nearest").fit(matrix).transform(matrix)
+    krein.KreinMDS(2, metric="precomputed").fit_transform(matrix.max() - matrix)
+    krein.diagnose(matrix)
+
+
 def use_dask(client: Any) -> None:
-    """A fit on a cluster that lives as long as the run."""
+    """Fits on a cluster that lives as long as the run."""
     import dask.array as da
 
     rows, targets = da.from_array(X, chunks=(500, -1)), da.from_array(Y, chunks=500)
+    labels = da.from_array(LABELS, chunks=500)
     map_ = krein.SignedFourierFeatures(krein.kernels.NTK(), 64, random_state=0)
     krein.KreinRidge(map_).fit(rows, targets).predict(rows).compute(scheduler=client)
+    krein.KreinRidgeClassifier(map_, solver="local").fit(rows, labels).predict(rows).compute(scheduler=client)
+    krein.KreinLogistic(map_, lam=0.1).fit(rows, labels).predict(rows).compute(scheduler=client)
 
 
-def measure() -> tuple[float, int, int]:
-    """MiB of memory, open descriptors, threads of Python."""
+def measure() -> tuple[float, ...]:
+    """What `COLUMNS` names, now."""
     gc.collect()
     process = psutil.Process()
-    return process.memory_info().rss / 2**20, process.num_fds(), threading.active_count()
+    children = [child for child in process.children(recursive=True) if child.status() != psutil.STATUS_ZOMBIE]
+    theirs = sum(child.memory_info().rss for child in children) / 2**20
+    here = process.memory_info().rss / 2**20
+    return here, theirs, process.num_fds(), process.num_threads(), threading.active_count(), len(children)
 
 
 def run(minutes: float, use: Callable[[], None]) -> np.ndarray:
-    """Rounds until the time is over; a row of (minutes, MiB, descriptors, threads) for each."""
+    """Rounds until the time is over; a row of minutes and `COLUMNS` for each."""
     begin, rows = time.monotonic(), []
-    while (now := (time.monotonic() - begin) / 60) < minutes or len(rows) < 2 * WARM_UP:
+    while (now := (time.monotonic() - begin) / 60) < minutes or len(rows) < 3 * WARM_UP:
         use()
         rows.append((now, *measure()))
         if len(rows) % 10 == 1:
-            sys.stdout.write(f"{now:5.1f} min, round {len(rows)}: {rows[-1][1]:.0f} MiB, {rows[-1][2]} descriptors\n")
+            seen = ", ".join(f"{value:.0f} {name}" for name, value in zip(COLUMNS, rows[-1][1:], strict=True))
+            sys.stdout.write(f"{now:5.1f} min, round {len(rows)}: {seen}\n")
             sys.stdout.flush()
     return np.array(rows)
 
 
 def judge(rows: np.ndarray) -> list[str]:
-    """What grew that should not have."""
-    steady = rows[WARM_UP:]
-    slope = np.polyfit(steady[:, 0], steady[:, 1], 1)[0] if len(steady) > 1 else 0.0
-    growth = slope * (steady[-1, 0] - steady[0, 0])
-    found = [f"memory grew by {growth:.1f} MiB"] if growth > MOST_GROWTH else []
-    for column, name in ((2, "descriptors"), (3, "threads")):
-        if steady[-1, column] > steady[0, column]:
-            found.append(f"{name} went from {steady[0, column]:.0f} to {steady[-1, column]:.0f}")
-    sys.stdout.write(f"{len(rows)} rounds, memory {growth:+.1f} MiB by a line through the last {len(steady)}\n")
+    """What grew that should not have.
+
+    Memory by a line through all rounds after the first ones; what is counted, by the most of the first and the least of the last.
+    """
+    steady, found = rows[WARM_UP:], []
+    for column, name in enumerate(COLUMNS, 1):
+        if name.startswith("MiB"):
+            slope = np.polyfit(steady[:, 0], steady[:, column], 1)[0]
+            growth = slope * (steady[-1, 0] - steady[0, 0])
+            sys.stdout.write(f"{len(rows)} rounds, {name}: {growth:+.1f} by a line through the last {len(steady)}\n")
+            if growth > MOST_GROWTH:
+                found.append(f"{name} grew by {growth:.1f}")
+            continue
+        first, last = steady[:WARM_UP, column].max(), steady[-WARM_UP:, column].min()
+        sys.stdout.write(f"{len(rows)} rounds, {name}: {first:.0f} at first, {last:.0f} at the end\n")
+        if last > first:
+            found.append(f"{name} went from {first:.0f} to {last:.0f}")
     return found
 
 
@@ -118,6 +159,7 @@ def main() -> int:
 
         def use() -> None:
             use_once(Path(folder))
+            use_objects(Path(folder))
             use_dask(client)
 
         found = judge(run(given.minutes, use))

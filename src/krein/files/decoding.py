@@ -183,9 +183,10 @@ def _check_common(value: Any) -> None:
     ):
         raise ValueError(f"feature_names_in_ must name each of the {columns} columns")
     features = learned.get("features_")
-    inner = columns if features is None else vars(features).get("n_features_in_")
-    if inner != columns:
-        raise ValueError(f"the model is made for {columns} columns, and its feature map for {inner}")
+    if features is not None:
+        given, taken = value._inner_columns(), vars(features).get("n_features_in_")
+        if given != taken:
+            raise ValueError(f"the model gives {given} columns to its feature map, which is made for {taken}")
     outputs, signature = learned.get("_n_features_out"), learned.get("signature_")
     if outputs is not None and signature is not None and (outputs,) != np.shape(signature):
         raise ValueError(f"there are {outputs} output columns, but signs of shape {np.shape(signature)}")

@@ -38,5 +38,9 @@ class SavableMixin:
         features = vars(self).get("features_")
         return features._has_columns() if isinstance(features, SavableMixin) else True
 
+    def _inner_columns(self) -> int | None:
+        """Columns that the feature map within takes: those of the model, unless it places rows first."""
+        return vars(self).get("n_features_in_")
+
     def _check_loaded(self) -> None:
         """Raise ValueError if learned attributes read from a file do not fit each other; called after all are set."""

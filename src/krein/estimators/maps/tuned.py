@@ -303,6 +303,9 @@ class TunedFeatures(DataChosenMap, SignedTransformer):
     def _formula(self, rows: Expression) -> Expression:
         return self.features_._formula(translate(self.choice_.placement, rows))  # type: ignore[no-any-return]
 
+    def _inner_columns(self) -> int | None:
+        return self.choice_.placement.n_outputs(self.n_features_in_)
+
     def _check_loaded(self) -> None:
         super()._check_loaded()
         if "signature_" not in vars(self):

@@ -80,6 +80,21 @@ class Placement:
                 return int(part.shape[0])
         return None if self.scores is None else int(self.scores.knots.shape[0])
 
+    def n_outputs(self, n_features: int) -> int:
+        """Columns of a placed row.
+
+        Parameters
+        ----------
+        n_features : int
+            Columns of a raw row.
+
+        Returns
+        -------
+        int
+        """
+        turned = n_features if self.scale is None or self.scale.ndim == 1 else int(self.scale.shape[1])
+        return turned + (self.lift is not None)
+
     def __call__(self, X: Any) -> Any:
         """Place rows.
 

@@ -45,7 +45,9 @@ MODELS = {
     "scaled": lambda: KreinRidge(TunedFeatures(None, scaling="minmax", features=fourier(Gaussian(1.0)))).fit(X, Y),
     "chosen and exact": lambda: KreinRidge().fit(X, Y),
     "chosen features": lambda: KreinRidge(TunedFeatures(n_components=20), solver="features", random_state=0).fit(X, Y),
-    "chosen features, lifted": lambda: KreinRidge(TunedFeatures([NTK()], 20), solver="features", random_state=0).fit(X, Y),
+    "chosen features, lifted": lambda: KreinRidge(TunedFeatures([NTK()], 20), solver="features", random_state=0).fit(
+        X, Y
+    ),
     "local, learned metric": lambda: KreinRidge(TunedFeatures([NTK()], 20), solver="local", random_state=0).fit(X, Y),
     "svc": lambda: KreinSVC(fourier()).fit(X, LABELS),
     "logistic": lambda: KreinLogistic(fourier(), regularizer="two").fit(X, LABELS),

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 import krein
+from fuzz.tables import draw_table
 from krein import kernels
 
 __all__ = ["ILLEGAL", "draw_arguments", "draw_kernel"]
@@ -68,6 +69,15 @@ def _distance(rng: np.random.Generator) -> Any:
     return krein.DistanceKernel(metric, power=float(rng.choice([0.5, 1.0, 2.0])))
 
 
+def _matrix(rng: np.random.Generator) -> Any:
+    """Similarities of twelve objects, as they should be or not."""
+    rows = rng.normal(size=(12, 3))
+    K = rows @ rows.T * 10.0 ** rng.choice([-300, -3, 0, 0, 3, 150]) - rng.choice([0.0, 1.0])
+    if rng.random() < 0.3:
+        K[0, 1] = rng.choice([np.nan, np.inf, 7.0])
+    return K if rng.random() < 0.7 else draw_table(rng).X
+
+
 def _map(rng: np.random.Generator) -> Any:
     size = int(rng.choice([4, 16, 64]))
     pool: list[Callable[[], Any]] = [
@@ -83,10 +93,20 @@ def _map(rng: np.random.Generator) -> Any:
 
 # By the name of the parameter: what it may well be. Names that are not here are only ever given something illegal.
 LEGAL: dict[str, Callable[[np.random.Generator], Any]] = {
-    "kernel": lambda rng: [draw_kernel(rng), "precomputed", _linear, _distance(rng)][
-        int(rng.choice(4, p=[0.65, 0.15, 0.1, 0.1]))
+    "kernel": lambda rng: [draw_kernel(rng), "precomputed", _linear, _distance(rng), _matrix(rng)][
+        int(rng.choice(5, p=[0.6, 0.15, 0.1, 0.1, 0.05]))
     ],
+    "kernels": lambda rng: [draw_kernel(rng)],
     "k": draw_kernel,
+    "K": lambda rng: _matrix(rng),
+    "X": lambda rng: draw_table(rng).X,
+    "X_train": lambda rng: draw_table(rng).X,
+    "y": lambda rng: rng.integers(0, 3, size=int(rng.choice([12, 12, 12, 0, 5]))),
+    "text": lambda rng: str(rng.choice(["gaussian", "ntk:2", "gaussian(0.5) - laplacian", "-matern", "2*ntk + ", "("])),
+    "metric": lambda rng: str(rng.choice(["euclidean", "cityblock", "precomputed"])),
+    "power": lambda rng: float(rng.choice([0.5, 1.0, 2.0])),
+    "distances": lambda rng: rng.uniform(0.0, 3.0, size=20),
+    "distance": lambda rng: bool(rng.integers(2)),
     "measure": lambda rng: krein.signed_measure(kernels.DeltaGaussian(1.0, 3.0), 3, radius=10.0),
     "z": lambda rng: rng.uniform(0.0, 2.0, size=3),
     "epsilon": lambda rng: float(10.0 ** rng.integers(-3, 1)),
@@ -123,9 +143,11 @@ LEGAL: dict[str, Callable[[np.random.Generator], Any]] = {
 def draw_arguments(target: Callable[..., Any], rng: np.random.Generator) -> dict[str, Any]:
     """Arguments of a constructor or function: required ones always, others now and then.
 
-    A random state is always given, so that a case is the same whenever it is run.
+    A random state is always given, so that a case is the same whenever it is run. Every other draw is lawful throughout: otherwise
+    few cases would get beyond the checks of parameters.
     """
     found: dict[str, Any] = {}
+    illegal = _ILLEGAL if rng.random() < 0.5 else 0.0
     for name, parameter in inspect.signature(target).parameters.items():
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD) or name == "self":
             continue
@@ -136,8 +158,8 @@ def draw_arguments(target: Callable[..., Any], rng: np.random.Generator) -> dict
         if not required and rng.random() > _CHANGED:
             continue
         legal = LEGAL.get(name)
-        if legal is not None and rng.random() > _ILLEGAL:
+        if legal is not None and rng.random() >= illegal:
             found[name] = legal(rng)
-        else:
+        elif illegal or required:
             found[name] = ILLEGAL[int(rng.integers(len(ILLEGAL)))]
     return found

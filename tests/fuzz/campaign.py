@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import multiprocessing as mp
 import resource
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
+import psutil
+
+from fuzz.shrink import snippet
 from fuzz.trial import Trial, Verdict, run_trial
 
 __all__ = ["Outcome", "run_campaign"]
 
-HANG = 60.0  # seconds that no case may take
+HANG = 60.0  # seconds of processor time that no case may take
+PATIENCE = (
+    900.0  # seconds on the clock, however busy the machine: a case that waits for something takes no processor time
+)
+_LOOK = 1.0  # seconds between two looks at the processes
 _MEMORY = 8 << 30  # bytes of address space that a process may have: a case that asks for more gets a MemoryError
 _START = 120.0  # seconds that a process may take to start
 
@@ -49,13 +57,27 @@ class _Worker:
         self.process.start()
         theirs.close()
         self.seed: int | None = None
+        self.only = only
         if not self.pipe.poll(_START):
             raise RuntimeError("a process of the campaign did not start")
         self.pipe.recv()
 
     def give(self, seed: int) -> None:
         self.seed = seed
+        self.given = (self._processor_time(), time.monotonic())
         self.pipe.send(seed)
+
+    def hangs(self) -> bool:
+        """Whether the case takes longer than any may."""
+        processor, clock = self.given
+        return self._processor_time() - processor > HANG or time.monotonic() - clock > PATIENCE
+
+    def _processor_time(self) -> float:
+        try:
+            times = psutil.Process(self.process.pid).cpu_times()
+        except psutil.NoSuchProcess:  # it died, which its pipe says
+            return 0.0
+        return float(times.user + times.system)
 
     def end(self) -> None:
         self.process.kill()
@@ -81,13 +103,11 @@ def run_campaign(
     try:
         busy = [worker for worker in workers if _next(worker, todo)]
         while busy:
-            ready = wait([worker.pipe for worker in busy], timeout=HANG)
-            # a worker that has had no answer for the whole time hangs; the others are at cases of their own
-            late = busy if not ready else [worker for worker in busy if worker.pipe in ready]
-            for worker in list(late):
+            ready = wait([worker.pipe for worker in busy], timeout=_LOOK)
+            for worker in [one for one in busy if one.pipe in ready or one.hangs()]:
                 seed = worker.seed
                 assert seed is not None
-                verdict = _answer(worker, hangs=not ready)
+                verdict = _answer(worker, hangs=worker.pipe not in ready)
                 record(seed, verdict)
                 busy.remove(worker)
                 if verdict.text.startswith(("died", "hangs")):
@@ -112,16 +132,14 @@ def _next(worker: _Worker, todo: Iterator[int]) -> bool:
 
 
 def _answer(worker: _Worker, *, hangs: bool) -> Verdict:
-    if hangs:
-        return Verdict("failure", f"hangs for more than {HANG:.0f} s: {_what(worker)}")
-    try:
-        return worker.pipe.recv()  # type: ignore[no-any-return]
-    except EOFError:
-        worker.process.join()
-        return Verdict("failure", f"died with code {worker.process.exitcode}: {_what(worker)}")
-
-
-def _what(worker: _Worker) -> str:
+    if not hangs:
+        try:
+            return worker.pipe.recv()  # type: ignore[no-any-return]  # a pipe takes anything, this one verdicts
+        except (EOFError, OSError):
+            worker.process.join()
     assert worker.seed is not None
-    name, arguments, table, _ = Trial(worker.seed).describe()
-    return f"{name}({arguments}) on [{table.name}]"
+    what = (
+        f"hangs for more than {HANG:.0f} s of processor time" if hangs else f"died with code {worker.process.exitcode}"
+    )
+    case = Trial(worker.seed, worker.only).case()  # as it was drawn: smaller ones would hang or die as well
+    return Verdict("failure", f"{what}: {case}", snippet(case, "whatever ended it"))

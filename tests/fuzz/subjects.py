@@ -9,12 +9,12 @@ from typing import Any
 from sklearn.base import BaseEstimator
 
 import krein
-from krein import baselines, kernels
+from krein import baselines, datasets, kernels
 
 __all__ = ["estimators", "functions", "kernel_classes"]
 
-# Not functions of data or parameters: they open files, which have a campaign of their own, or change the process.
-_LEFT_OUT = {"load_model", "thread_limit"}
+# Not functions of data or parameters: they open or download files, which have a campaign of their own, or change the process.
+_LEFT_OUT = {"load_model", "thread_limit", "load", "cache_folder", "SimilarityCache"}
 
 
 def estimators() -> dict[str, type[BaseEstimator]]:
@@ -34,10 +34,15 @@ def kernel_classes() -> dict[str, type[kernels.Kernel]]:
 
 
 def functions() -> dict[str, Callable[..., Any]]:
-    """Functions by name, those of kernels too."""
-    found = {f"{home.__name__}.{name}": getattr(home, name) for home in (krein, kernels) for name in home.__all__}
+    """Functions by name, and the constructors of what is no estimator."""
+    found = {
+        f"{home.__name__}.{name}": getattr(home, name) for home in (krein, kernels, datasets) for name in home.__all__
+    }
+    made_apart = {*estimators().values(), *kernel_classes().values(), kernels.Kernel}
     return {
         name: one
         for name, one in sorted(found.items())
-        if inspect.isfunction(one) and name.rpartition(".")[2] not in _LEFT_OUT
+        if (inspect.isfunction(one) or (inspect.isclass(one) and one not in made_apart))
+        and not (inspect.isclass(one) and issubclass(one, Exception))
+        and name.rpartition(".")[2] not in _LEFT_OUT
     }

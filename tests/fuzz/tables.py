@@ -14,7 +14,7 @@ import scipy.sparse as sp
 __all__ = ["Table", "draw_table"]
 
 ROWS = (0, 1, 2, 3, 5, 8, 12, 20, 30, 40)
-COLUMNS = (0, 1, 1, 2, 3, 4, 6)
+COLUMNS = (0, 1, 1, 2, 3, 4, 6, 40)
 ODD = 0.35  # of tables that have something odd about their values or their container
 
 

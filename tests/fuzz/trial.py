@@ -6,21 +6,23 @@ import inspect
 import re
 import tempfile
 import warnings
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import BaseEstimator, clone, is_regressor
 
 import krein
 from fuzz.arguments import draw_arguments
+from fuzz.shrink import shrink, snippet
 from fuzz.subjects import estimators, functions, kernel_classes
 from fuzz.tables import Table, draw_table
+from krein._core.errors import SimilarityError
 
-__all__ = ["Trial", "Verdict", "run_trial"]
+__all__ = ["Case", "Trial", "Verdict", "run_case", "run_trial"]
 
 DOCUMENTED = (
     ValueError,
@@ -43,13 +45,31 @@ SUBJECT = re.compile(
 )
 
 
+METHODS = ("transform", "predict", "decision_function", "predict_proba")
+
+
 @dataclass(frozen=True)
 class Verdict:
-    """What became of a case: ``kind`` is "result", "refused" or "failure"."""
+    """What became of a case: ``kind`` is "result", "refused" or "failure"; ``step`` is the call that it ended with."""
 
     kind: str
     text: str
     snippet: str = ""
+    step: str = ""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A subject by its name, its arguments, a table, and the seed of what is called then."""
+
+    name: str
+    arguments: dict[str, Any]
+    table: Table
+    calls: int
+
+    def __str__(self) -> str:
+        given = ", ".join(f"{key}={_brief(value)}" for key, value in self.arguments.items())
+        return f"{self.name}({given}) on [{self.table.name}]"
 
 
 @dataclass(frozen=True)
@@ -59,7 +79,7 @@ class Trial:
     seed: int
     only: str = ""
 
-    def describe(self) -> tuple[str, dict[str, Any], Table, np.random.Generator]:
+    def case(self) -> Case:
         rng = np.random.default_rng([self.seed, 17])
         pools = [estimators(), kernel_classes(), functions()]
         if self.only:
@@ -69,7 +89,7 @@ class Trial:
             pool = pools[int(rng.choice(3, p=[0.8, 0.1, 0.1]))]
         name = str(rng.choice(list(pool)))
         arguments = draw_arguments(pool[name], rng)
-        return name, arguments, draw_table(rng), rng
+        return Case(name, arguments, draw_table(rng), int(rng.integers(2**31)))
 
 
 class Wrong(Exception):
@@ -77,51 +97,53 @@ class Wrong(Exception):
 
 
 def run_trial(trial: Trial) -> Verdict:
+    """Run a case; one that fails is made smaller, and told as a snippet."""
+    case = trial.case()
+    verdict = run_case(case)
+    if verdict.kind != "failure":
+        return verdict
+    return replace(verdict, snippet=snippet(shrink(case, verdict, run_case), verdict.step))
+
+
+def run_case(case: Case) -> Verdict:
     """Run a case. Whatever is raised is compared with the rule; nothing gets out but what ends a process."""
-    name, arguments, table, rng = trial.describe()
     step = ["construct"]
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            if name in estimators():
-                _try_estimator(estimators()[name], arguments, table, rng, step)
-            elif name in kernel_classes():
-                _try_kernel(kernel_classes()[name], arguments, table, step)
+            if case.name in estimators():
+                _try_estimator(estimators()[case.name], case, step)
+            elif case.name in kernel_classes():
+                _try_kernel(kernel_classes()[case.name], case, step)
             else:
                 step[0] = "call"
-                functions()[name](**arguments)
+                functions()[case.name](**case.arguments)
     except Wrong as wrong:
-        return _failure(name, arguments, table, step[0], str(wrong))
+        return _failure(case, step[0], str(wrong))
     except DOCUMENTED as error:
-        words = _complaint(error, arguments)
-        return _failure(name, arguments, table, step[0], words) if words else Verdict("refused", f"{name}: {error}")
+        words = _complaint(error, case.arguments)
+        return _failure(case, step[0], words) if words else Verdict("refused", f"{case.name}: {error}")
     except Exception as error:  # everything else is a failure to report, whatever it is
-        return _failure(name, arguments, table, step[0], f"{type(error).__name__}: {error}")
-    return Verdict("result", name)
+        return _failure(case, step[0], f"{type(error).__name__}: {error}")
+    return Verdict("result", case.name)
 
 
-def _failure(name: str, arguments: dict[str, Any], table: Table, step: str, words: str) -> Verdict:
-    given = ", ".join(f"{key}={value!r}" for key, value in arguments.items())
-    return Verdict("failure", f"{name}({given}) on [{table.name}], {step}: {words}", _snippet(name, given, table))
+def _failure(case: Case, step: str, words: str) -> Verdict:
+    return Verdict("failure", f"{case}, {step}: {words}", step=step)
 
 
-def _snippet(name: str, given: str, table: Table) -> str:
-    def words(value: Any) -> str:
-        dense = value.toarray() if sp.issparse(value) else value
-        text = (
-            np.array2string(np.asarray(dense), separator=", ", threshold=400)
-            if isinstance(dense, np.ndarray)
-            else repr(dense)
-        )
-        kind = f", dtype={dense.dtype!s}" if isinstance(dense, np.ndarray) else ""
-        return f"np.array({text}{kind})" if kind else text
-
-    return f"X = {words(table.X)}\ny = {words(table.y)}\nmodel = {name}({given})"
+def _brief(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 200 else f"{text[:200]}…"
 
 
 def _complaint(error: Exception, arguments: dict[str, Any]) -> str:
     """What is wrong with the words of a documented exception; empty if they help."""
     text = str(error)
+    if isinstance(
+        error, SimilarityError
+    ):  # the words of a function of the caller's, after those that say which objects
+        return ""
     if INTERNAL.search(text):
         return f"{type(error).__name__} in words of the inside: {text}"
     if not (SUBJECT.search(text) or any(key in text for key in arguments)):
@@ -129,26 +151,36 @@ def _complaint(error: Exception, arguments: dict[str, Any]) -> str:
     return ""
 
 
-def _try_kernel(cls: type, arguments: dict[str, Any], table: Table, step: list[str]) -> None:
-    kernel = cls(**arguments)
+def _try_kernel(cls: type, case: Case, step: list[str]) -> None:
+    kernel = cls(**case.arguments)
     step[0] = "call"
-    K = kernel(table.X)
-    _check_array(K, (table.n_rows, table.n_rows), "k(X)")
+    K = kernel(case.table.X)
+    _check_array(K, (case.table.n_rows, case.table.n_rows), "k(X)")
 
 
-def _try_estimator(
-    cls: type[BaseEstimator], arguments: dict[str, Any], table: Table, rng: np.random.Generator, step: list[str]
-) -> None:
+def _try_estimator(cls: type[BaseEstimator], case: Case, step: list[str]) -> None:
+    rng, arguments, table = np.random.default_rng(case.calls), case.arguments, case.table
     model = clone(cls(**arguments)) if rng.random() < 0.2 else cls(**arguments)
     step[0] = "fit"
     takes_weight = "sample_weight" in inspect.signature(model.fit).parameters
     options = {"sample_weight": table.weight} if takes_weight and table.weight is not None else {}
-    fit = model.partial_fit if hasattr(model, "partial_fit") and rng.random() < 0.15 else model.fit
-    if fit is not model.fit and "classes" in inspect.signature(fit).parameters:
+    in_parts = hasattr(model, "partial_fit") and rng.random() < 0.15
+    fit = model.partial_fit if in_parts else model.fit
+    if in_parts and "classes" in inspect.signature(fit).parameters:
         options["classes"] = np.unique(np.asarray(table.y)) if table.y is not None else None
     returned = fit(table.X, table.y, **options)
     if returned is not model:
         raise Wrong("fit does not return self")
+    if in_parts and rng.random() < 0.5:
+        other = draw_table(rng)
+        step[0] = f"partial_fit of another table, {other.name}"
+        earlier = np.asarray(model.predict(table.X)).tobytes()
+        if _tolerate(lambda: fit(other.X, other.y)) is None and (
+            np.asarray(model.predict(table.X)).tobytes() != earlier
+        ):
+            raise Wrong("a partial_fit that is refused changes the model")
+    if rng.random() < 0.2:
+        _try_another_table(model, draw_table(rng), step)
     before = None
     for name, value in _results(model, table, step):
         _check_result(model, name, value, table)
@@ -158,8 +190,28 @@ def _try_estimator(
         _check_saved(model, before, table)
 
 
+def _try_another_table(model: Any, other: Table, step: list[str]) -> None:
+    for name in METHODS:
+        if hasattr(model, name):
+            step[0] = f"{name} of another table, {other.name}"
+            found = _tolerate(partial(getattr(model, name), other.X))
+            if found is not None and name != "predict":
+                _check_array(found, np.shape(found), name)
+
+
+def _tolerate(call: Callable[[], Any]) -> Any:
+    """What a call returns; None where it is refused in words that help, after which the model is as it was."""
+    try:
+        return call()
+    except DOCUMENTED as error:
+        words = _complaint(error, {})
+        if words:
+            raise Wrong(words) from error
+        return None
+
+
 def _results(model: Any, table: Table, step: list[str]) -> Iterator[tuple[str, Any]]:
-    for name in ("transform", "predict", "decision_function", "predict_proba"):
+    for name in METHODS:
         if hasattr(model, name):
             step[0] = name
             yield name, getattr(model, name)(table.X)

@@ -6,7 +6,37 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["check_shape", "frozen_array"]
+__all__ = ["check_shape", "frozen_array", "real_array"]
+
+
+def real_array(value: Any, name: str) -> np.ndarray:
+    """An array of real numbers, float32 if it is that and else float64, or an error that names it.
+
+    Parameters
+    ----------
+    value : array-like
+    name : str
+        What to call it in an error message.
+
+    Returns
+    -------
+    ndarray
+        The given one where nothing has to be changed.
+
+    Examples
+    --------
+    >>> real_array([1, 2], "points")
+    array([1., 2.])
+    """
+    try:
+        array = np.asarray(value)
+        if array.dtype.kind == "c":
+            raise TypeError("it is complex, and its imaginary part would be lost")
+        return array if array.dtype == np.float32 else array.astype(np.float64, copy=False)
+    except OverflowError:
+        raise ValueError(f"{name} must be an array of real numbers: one of them is beyond float64") from None
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must be an array of real numbers: {error}") from error
 
 
 def frozen_array(value: Any, name: str, shape: tuple[int | None, ...]) -> np.ndarray:
@@ -29,10 +59,7 @@ def frozen_array(value: Any, name: str, shape: tuple[int | None, ...]) -> np.nda
     >>> frozen_array([[1, 2]], "points", (None, 2))
     array([[1., 2.]])
     """
-    try:
-        array = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{name} must be an array of numbers: {error}") from error
+    array = np.array(real_array(value, name), dtype=np.float64)
     check_shape(array, name, shape)
     if not np.isfinite(array).all():
         raise ValueError(f"{name} must be finite")

@@ -71,7 +71,7 @@ def plan_degrees(
 
 
 def _exact_options(coefficients: np.ndarray, width: int, dim: int, exact_degree: str | int) -> list[int]:
-    if exact_degree not in ("auto", -1, 0, 1):
+    if not isinstance(exact_degree, str | int) or exact_degree not in ("auto", -1, 0, 1):
         raise ValueError(f"exact_degree must be 'auto', -1, 0 or 1, got {exact_degree!r}")
     has_constant, has_linear = bool(coefficients[0]), coefficients.size > 1 and bool(coefficients[1])
     rest = coefficients[2:].any()

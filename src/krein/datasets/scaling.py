@@ -14,6 +14,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
+from krein._core.arrays import frozen_array, real_array
 from krein._core.checks import one_of, truth_value
 
 __all__ = ["MinMax", "minmax_unit", "unit"]
@@ -47,14 +48,12 @@ class MinMax:
 
     def __post_init__(self) -> None:
         for name in ("low", "high"):
-            bound = np.array(getattr(self, name), dtype=np.float64)
-            bound.setflags(write=False)
-            object.__setattr__(self, name, bound)
-        if self.low.ndim != 1 or self.low.shape != self.high.shape:
+            object.__setattr__(self, name, frozen_array(getattr(self, name), name, (None,)))
+        if self.low.shape != self.high.shape:
             raise ValueError(
                 f"low and high must be vectors of one length, got shapes {self.low.shape} and {self.high.shape}"
             )
-        with np.errstate(over="ignore", invalid="ignore"):
+        with np.errstate(over="ignore"):
             span = self.high - self.low
         if not (np.isfinite(span) & (span >= 0)).all():
             raise ValueError("low, high and their difference must be finite, with low <= high in every column")
@@ -184,11 +183,9 @@ def minmax_unit(
 
 def _matrix(X: ArrayLike) -> np.ndarray:
     """``X`` as a finite matrix of float32 or float64."""
-    matrix = np.asarray(X)
+    matrix = real_array(X, "X")
     if matrix.ndim != 2:
         raise ValueError(f"X must be a matrix of shape (n_samples, n_features), got shape {matrix.shape}")
-    if matrix.dtype != np.float32:
-        matrix = matrix.astype(np.float64, copy=False)
     finite = np.isfinite(matrix).all(axis=1)
     if not finite.all():
         raise ValueError(f"row {np.flatnonzero(~finite)[0]} of X has a value that is NaN or infinite")

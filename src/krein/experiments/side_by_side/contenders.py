@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any, Literal
@@ -94,13 +94,15 @@ def choose_contenders(known: Sequence[Contender], names: Sequence[str]) -> list[
     ----------
     known : sequence of Contender
     names : sequence of str
-        None for all.
+        All of them if there are none.
 
     Returns
     -------
     list of Contender
     """
     by_name = {one.name: one for one in known}
+    if isinstance(names, str) or not isinstance(names, Collection):
+        raise TypeError(f"methods must be a list of names, got {names!r}; use [{next(iter(by_name))!r}], say")
     for name in names:
         one_of(name, "method", by_name)
     return [one for one in known if not names or one.name in names]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from krein._core.checks import one_of
+from krein._core.checks import integer, one_of
 from krein.experiments.side_by_side.contenders import Contender, Task, choose_contenders
 from krein.experiments.side_by_side.folds import compare_models
 from krein.experiments.side_by_side.matrix_contenders import matrix_contenders
@@ -93,6 +93,8 @@ def matrix_task(
     contenders : list of Contender
     """
     one_of(task, "task", ("auto", "classification", "regression"))
+    integer(folds, "folds", least=2)
+    integer(seed, "seed", least=0, most=2**32 - 1)
     matrix = as_square(K, "the matrix of similarities")
     scan = scan_entries(matrix)
     if not scan.complete:
@@ -110,5 +112,5 @@ def matrix_task(
         "regression" if task == "regression" or (task == "auto" and are_quantities(labels)) else "classification"
     )
     size = float(np.abs(np.diag(matrix)).mean()) or scan.largest or 1.0
-    per_fit = scan.n_objects - -(-scan.n_objects // max(folds, 1))
+    per_fit = scan.n_objects - -(-scan.n_objects // folds)
     return matrix / size, labels, kind, choose_contenders(matrix_contenders(kind, per_fit, seed=seed), methods)

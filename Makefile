@@ -8,7 +8,7 @@ CONTEST := .venv-contest
 
 OLDEST := .venv-oldest
 
-.PHONY: demo test test-oldest test-processors compare-processors coverage lint bench bench-learning bench-scale history docs release-check clean fuzz soak
+.PHONY: demo test test-oldest test-processors compare-processors test-bounds coverage lint bench bench-learning bench-scale history docs release-check clean fuzz soak
 
 $(SETUP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -30,10 +30,16 @@ $(OLDEST)/.ready: pyproject.toml constraints-oldest.txt
 test-oldest: $(OLDEST)/.ready
 	$(OLDEST)/bin/python -m pytest -n 2 -q
 
-# Everything public on data and parameters that nobody would choose: FUZZ_ARGS="--cases 1000 --seed 3"; then model files
+# The compiled loops with every index checked; their cache is apart from that of the loops without checks
+test-bounds: $(SETUP)
+	cache=$$(mktemp -d) && trap 'rm -rf "$$cache"' EXIT && NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR="$$cache" $(BIN)/python -m pytest -n 2 -q tests/features
+
+# Everything public on data and parameters that nobody would choose: FUZZ_ARGS="--cases 1000 --seed 3"; then 36 model files for
+# each of HOSTILE_SEEDS
+HOSTILE_SEEDS ?= 1000:1090
 fuzz: $(SETUP)
 	cd tests && ../$(BIN)/python -m fuzz $(FUZZ_ARGS)
-	KREIN_HOSTILE_SEEDS=1000:1180 $(BIN)/python -m pytest -n 2 -q tests/files/test_hostile_models.py
+	KREIN_HOSTILE_SEEDS=$(HOSTILE_SEEDS) $(BIN)/python -m pytest -n 2 -q tests/files/test_hostile_models.py
 
 # An hour of use, and what grew: SOAK_ARGS="--minutes 5"
 soak: $(SETUP)

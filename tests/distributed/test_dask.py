@@ -1,17 +1,12 @@
 """Fitting on Dask collections: the same model as on one machine, also when a worker is killed in the middle."""
 
-import os
-import signal
 import sys
-import threading
-import time
 from collections import Counter
 
 import numpy as np
 import pytest
 from sklearn.base import clone
 
-import standin_map
 from krein.distributed.dask_rows import is_dask, transform
 from krein.estimators.learners.pca import KreinPCA
 from krein.estimators.learners.ridge import KreinRidge, KreinRidgeClassifier
@@ -23,14 +18,6 @@ dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 distributed = pytest.importorskip("distributed")
-
-
-class SlowCosineMap(CosineMap):
-    """Takes its time over every block, so that a worker can be killed while it works."""
-
-    def transform(self, X):
-        time.sleep(0.15)
-        return super().transform(X)
 
 
 @pytest.fixture(scope="module")
@@ -195,46 +182,3 @@ def test_without_dask_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "dask", None)
     with pytest.raises(ImportError, match=r"krein\[dask\]"):
         transform(CosineMap(), np.zeros((2, 2)))
-
-
-def test_a_worker_killed_in_mid_fit_changes_nothing(rows):
-    import cloudpickle
-
-    X, y, weight = rows
-    here = KreinRidge(SlowCosineMap(), lam=np.geomspace(1e-6, 1e-1, 11)).fit(X, y, weight)
-    for module in (standin_map, sys.modules[__name__]):  # workers cannot import the tests
-        cloudpickle.register_pickle_by_value(module)
-    try:
-        with (
-            distributed.LocalCluster(
-                n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, memory_limit="600MiB"
-            ) as cluster,
-            distributed.Client(cluster) as client,
-        ):
-            lazy = [da.from_array(a, chunks=(100, *a.shape[1:])) for a in (X, y, weight)]
-            pids = [worker.pid for worker in cluster.workers.values()]
-            outcome = {}
-
-            def fit():
-                with client.as_current():
-                    outcome["model"] = KreinRidge(SlowCosineMap(), lam=np.geomspace(1e-6, 1e-1, 11)).fit(*lazy)
-
-            thread = threading.Thread(target=fit)
-            thread.start()
-            deadline = time.monotonic() + 60
-            # both workers hold finished blocks, and most of the 40 are still to come
-            while sum("_block_sums" in str(key) for keys in client.has_what().values() for key in keys) < 4:
-                assert time.monotonic() < deadline, "the fit never got going"
-                assert thread.is_alive()
-                time.sleep(0.02)
-            os.kill(pids[0], signal.SIGKILL)
-            thread.join(timeout=120)
-            assert not thread.is_alive()
-            there = outcome["model"]
-            assert there.n_rows_ == 4000
-            np.testing.assert_allclose(there.predict(X), here.predict(X), rtol=0, atol=1e-8)
-            values = there.predict(lazy[0])
-            np.testing.assert_allclose(client.compute(values).result(), here.predict(X), rtol=0, atol=1e-8)
-    finally:
-        for module in (standin_map, sys.modules[__name__]):
-            cloudpickle.unregister_pickle_by_value(module)

@@ -139,3 +139,15 @@ def test_a_full_disk_leaves_whole_lines(tmp_path, monkeypatch):
     assert store.path.read_bytes() == before
     store.append(record(1))
     assert len(store.read()) == 2
+
+
+@pytest.mark.parametrize(
+    "line", ["[" * 100_000, '{"a":' * 100_000, '{"seed": ' + "9" * 10_000 + "}", "\0", "{}", "null"]
+)
+def test_lines_that_were_tampered_with_are_passed_over(tmp_path, line):
+    store = RecordFile(tmp_path / "records.jsonl")
+    store.append(record(0))
+    with store.path.open("a") as file:
+        file.write(line + "\n")
+    store.append(record(1))
+    assert len(store.read()) == 2

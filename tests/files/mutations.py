@@ -1,4 +1,4 @@
-"""Seeded changes to a model file, each of which gets a checksum that is right."""
+"""Seeded changes to a model file: most get a checksum that is right, some are bits that flip and bytes that are lost."""
 
 from __future__ import annotations
 
@@ -52,6 +52,10 @@ Mutation = Callable[[Header, Members, np.random.Generator], None]
 def mutate(source: Path, target: Path, seed: int) -> str:
     """Write a changed copy of a model file; what was changed, in a word."""
     rng = np.random.default_rng(seed)
+    if rng.random() < DAMAGED:
+        damage = DAMAGES[int(rng.integers(len(DAMAGES)))]
+        target.write_bytes(damage(source.read_bytes(), rng))
+        return damage.__name__
     header, members = unpack(source)
     chosen = MUTATIONS[int(rng.integers(len(MUTATIONS)))]
     chosen(header, members, rng)
@@ -60,6 +64,27 @@ def mutate(source: Path, target: Path, seed: int) -> str:
     else:
         pack(target, header["raw"], members)
     return chosen.__name__
+
+
+def flip_bits(data: bytes, rng: np.random.Generator) -> bytes:
+    """One to eight bits anywhere in the file."""
+    found = bytearray(data)
+    for at in rng.integers(len(data), size=int(rng.integers(1, 9))):
+        found[at] ^= 1 << int(rng.integers(8))
+    return bytes(found)
+
+
+def cut(data: bytes, rng: np.random.Generator) -> bytes:
+    """The end, the beginning or a piece in the middle is lost."""
+    one, other = sorted(int(at) for at in rng.integers(len(data), size=2))
+    return [data[:one], data[other:], data[:one] + data[other:]][int(rng.integers(3))]
+
+
+def overwrite(data: bytes, rng: np.random.Generator) -> bytes:
+    """A piece replaced by another of the same file, or by zeros."""
+    size, at, other = (int(rng.integers(1, limit)) for limit in (200, len(data), len(data)))
+    piece = data[other : other + size] if rng.integers(2) else b"\0" * size
+    return data[:at] + piece + data[at + len(piece) :]
 
 
 def spots(tree: Any) -> Iterator[tuple[Any, Any]]:
@@ -240,3 +265,5 @@ MUTATIONS: list[Mutation] = [
     *(drop_or_add_member, replace_leaf, replace_leaf, replace_leaf, nudge_number, nudge_number, flip_text, swap_values),
     *(swap_tag, rename_key, nest, rewrite_header),
 ]
+DAMAGED = 0.2  # of all files: damaged as they are, so that the checksum is wrong
+DAMAGES = (flip_bits, cut, overwrite)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 
 import numpy as np
@@ -343,6 +344,23 @@ def test_a_cache_knows_objects_by_their_contents(tmp_path):
     (tmp_path / "other").write_text("something else, which is not ours")
     with pytest.raises(ValueError, match="no cache of similarities"):
         SimilarityCache(tmp_path / "other")
+
+
+def test_a_cache_that_was_tampered_with(tmp_path):
+    """Values that are no numbers are computed anew; what is no regular file is refused, and nothing waits for it."""
+    path = tmp_path / "pairs"
+    KreinNystroem(overlap, 5, cache=path, random_state=0).fit(WORDS[:20])
+    expected = KreinNystroem(overlap, 5, random_state=0).fit(WORDS[:20]).transform(WORDS[:20])
+    data = bytearray(path.read_bytes())
+    data[-8:] = np.array(np.inf).tobytes()
+    data[-48:-40] = np.array(np.nan).tobytes()
+    path.write_bytes(bytes(data))
+    again = KreinNystroem(overlap, 5, cache=path, random_state=0).fit(WORDS[:20])
+    np.testing.assert_array_equal(again.transform(WORDS[:20]), expected)
+    os.mkfifo(tmp_path / "pipe")
+    for odd in (tmp_path / "pipe", os.devnull, tmp_path):
+        with pytest.raises(OSError, match="it is a"):
+            SimilarityCache(odd)
 
 
 def test_a_cache_file_that_ends_within_a_record_is_read_up_to_there(tmp_path):

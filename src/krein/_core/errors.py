@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 __all__ = [
+    "ClusterError",
     "DatasetError",
     "ExportError",
     "ModelFileError",
@@ -35,6 +36,10 @@ class ExportError(ValueError):
 
 class TableError(ValueError):
     """A file is not the table it should be; the message names the file and, where it can, the row and the column."""
+
+
+class ClusterError(RuntimeError):
+    """A fit on a cluster was ended by the cluster, not by the rows; the message says what to do."""
 
 
 class DatasetError(OSError):

@@ -6,12 +6,12 @@ import errno
 import os
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-__all__ = ["check_target", "check_writable", "move_whole", "whole_file", "write_whole"]
+__all__ = ["append_whole", "check_target", "check_writable", "move_whole", "whole_file", "write_whole"]
 
 
 def check_target(path: str | os.PathLike[str]) -> Path:
@@ -102,10 +102,50 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             os.fsync(stream.fileno())
         os.chmod(temporary, _mode(target))  # mkstemp makes files only their owner can read
         os.replace(temporary, target)
-    except BaseException:
+    except BaseException as error:
         with suppress(FileNotFoundError):
             os.unlink(temporary)
+        if isinstance(error, OSError) and error.filename is None:  # as of a write to a full disk: it knows no names
+            raise OSError(error.errno or errno.EIO, error.strerror or str(error), str(path)) from error
         raise
+
+
+def append_whole(
+    path: str | os.PathLike[str], data: bytes, *, lead: Callable[[bytes], bytes] = lambda last: b"", sync: bool = True
+) -> None:
+    """Add bytes to the end of a file, all of them or none.
+
+    Parameters
+    ----------
+    path : str or path
+        Made if there is none.
+    data : bytes
+    lead : callable, optional
+        What to write before `data`, given the last byte of the file, or no byte if it is empty.
+    sync : bool, default=True
+        Whether the bytes are on the disk when this returns.
+
+    Raises
+    ------
+    OSError
+        If they cannot be written; the file is then as it was.
+    """
+    target = check_target(path)
+    descriptor = os.open(target, os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o644)
+    try:
+        end = os.lseek(descriptor, 0, os.SEEK_END)
+        os.lseek(descriptor, max(end - 1, 0), os.SEEK_SET)
+        left = lead(os.read(descriptor, 1)) + data
+        try:
+            while left:
+                left = left[os.write(descriptor, left) :]
+            if sync:
+                os.fsync(descriptor)
+        except OSError as error:
+            os.ftruncate(descriptor, end)
+            raise OSError(error.errno, error.strerror, str(path)) from error
+    finally:
+        os.close(descriptor)
 
 
 def write_whole(path: str | os.PathLike[str], content: bytes | str) -> None:

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from krein.distributed.dask_rows import DaskRows, import_dask, plain_block
+from krein.distributed.dask_compute import import_dask
+from krein.distributed.dask_rows import DaskRows, plain_block
 from krein.learning.leaves.choice import LeafChoice, LeafRows, choose_settings
 from krein.learning.leaves.dealt_rows import deal_block, stacked_rows
 from krein.learning.leaves.fit import LeafFit, fit_part, leaves_to_look_at, parts_to_look_at
@@ -46,7 +47,7 @@ def fit_local_dask(task: LocalTask, rows: DaskRows, check: CheckTargets) -> Loca
     looked = [dask.delayed(leaves_to_look_at)(parts[i], coarse, leaf_rows=leaf_rows) for i in parts_to_look_at(tree)]
     choice = dask.delayed(_choose)(looked)
     models = [dask.delayed(fit_part)(part, choice, leaf_rows=leaf_rows) for part in parts]
-    found: tuple[LeafChoice, list[LeafModel]] = dask.compute(choice, models)
+    found: tuple[LeafChoice, list[LeafModel]] = rows.compute(choice, models)
     return task.part(LeafFit(joined(tree, found[1]), found[0]))
 
 

@@ -10,6 +10,7 @@ from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 
+from krein.distributed.dask_compute import compute_all, import_dask
 from krein.learning.columns import ColumnSummary
 from krein.learning.first_pass import Examples, FirstPass
 from krein.learning.row_sample import sample_numbers
@@ -20,7 +21,6 @@ __all__ = [
     "DaskRows",
     "FirstLook",
     "head_row",
-    "import_dask",
     "is_dask",
     "map_rows",
     "plain_block",
@@ -51,21 +51,6 @@ def is_dask(X: Any) -> bool:
     bool
     """
     return "dask" in sys.modules and bool(sys.modules["dask"].is_dask_collection(X))
-
-
-def import_dask() -> Any:
-    """Dask with its arrays, or an error that names the extra.
-
-    Returns
-    -------
-    module
-    """
-    try:
-        import dask
-        import dask.array
-    except ImportError as error:
-        raise ImportError("Dask collections need dask.array; install it with: pip install 'krein[dask]'") from error
-    return dask
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,7 +156,7 @@ class DaskRows:
             dask.delayed(_look_at)(task, block, mine)
             for block, mine in zip(self.blocks(), np.split(chosen, cuts), strict=True)
         ]
-        blocks: tuple[_BlockLook, ...] = dask.compute(*parts)
+        blocks: tuple[_BlockLook, ...] = self.compute(*parts)
         columns = None
         for part in blocks:
             columns = part.columns if columns is None else columns.merged(part.columns)
@@ -210,8 +195,23 @@ class DaskRows:
         parts = [dask.delayed(_block_sums)(first, task, block) for block in self.blocks()]
         while len(parts) > 1:
             parts = [dask.delayed(_merged)(parts[i : i + _FAN_IN]) for i in range(0, len(parts), _FAN_IN)]
-        total: _Sums = parts[0].compute()
+        total: _Sums
+        (total,) = self.compute(parts[0])
         return total
+
+    def compute(self, *parts: Any) -> Any:
+        """Compute what was made of these rows; see `krein.distributed.dask_compute.compute_all`.
+
+        Parameters
+        ----------
+        *parts : Dask collections, or containers of them
+
+        Returns
+        -------
+        tuple
+        """
+        size = f" of up to {max(self.X.chunks[0]):,} rows of {self.X.shape[1]:,} columns"
+        return compute_all(*parts, block=size)
 
     def blocks(self) -> Iterable[tuple[int, Any, Any, Any]]:
         """Number of the first row, rows, targets and weights of each block, lazily.
@@ -367,7 +367,7 @@ def _with_lengths(*parts: Any) -> list[Any]:
     unknown = [i for i, part in enumerate(parts) if is_dask(part) and np.isnan(part.shape[0])]
     found = list(parts)
     firsts = [_delayed_blocks(parts[i]).reshape(parts[i].numblocks[0], -1)[:, 0] for i in unknown]
-    lengths = dask.compute(*([dask.delayed(len)(block) for block in blocks] for blocks in firsts))
+    lengths = compute_all(*([dask.delayed(len)(block) for block in blocks] for blocks in firsts))
     for i, known in zip(unknown, lengths, strict=True):
         part = parts[i]
         found[i] = dask.array.Array(part.dask, part.name, (tuple(known), *part.chunks[1:]), meta=part._meta)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+from krein._core.files import append_whole, check_target
 
 __all__ = ["JsonLines"]
 
@@ -35,18 +36,7 @@ class JsonLines:
             What JSON can hold, NaN included.
         """
         text = json.dumps(fields, allow_nan=True, ensure_ascii=False)
-        descriptor = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
-        try:
-            end = os.lseek(descriptor, 0, os.SEEK_END)
-            torn = end > 0 and os.pread(descriptor, 1, end - 1) != b"\n"
-            try:
-                _write_all(descriptor, (("\n" if torn else "") + text + "\n").encode())
-                os.fsync(descriptor)
-            except OSError as error:
-                os.ftruncate(descriptor, end)
-                raise OSError(error.errno, error.strerror, str(self.path)) from error
-        finally:
-            os.close(descriptor)
+        append_whole(self.path, text.encode() + b"\n", lead=lambda last: b"" if last in (b"", b"\n") else b"\n")
 
     def read(self) -> Iterator[dict[str, Any]]:
         """Whole lines that hold an object; torn ones and those of others are passed over.
@@ -56,18 +46,13 @@ class JsonLines:
         dict
         """
         try:
-            text = self.path.read_text(encoding="utf-8", errors="replace")
+            text = check_target(self.path).read_text(encoding="utf-8", errors="replace")
         except (FileNotFoundError, NotADirectoryError):
             return
         for line in text.split("\n"):
             try:
                 fields = json.loads(line)
-            except json.JSONDecodeError:
+            except (ValueError, RecursionError):  # no JSON, numbers without end, or nested without end
                 continue
             if isinstance(fields, dict):
                 yield fields
-
-
-def _write_all(descriptor: int, data: bytes) -> None:
-    while data:
-        data = data[os.write(descriptor, data) :]

@@ -12,6 +12,7 @@ from typing import Any, Self, final
 
 import numpy as np
 
+from krein._core.files import append_whole, check_target
 from krein.similarities.objects import Objects
 
 __all__ = ["SimilarityCache", "as_cache", "content_key"]
@@ -135,15 +136,13 @@ class SimilarityCache:
             self._values.setdefault(b, {})[a] = value
             records[i] = (a, b, value)
         if self.path is not None:
-            with self._lock, self.path.open("ab") as file:
-                if not file.tell():
-                    file.write(_HEADER)
-                file.write(records.tobytes())
+            with self._lock:
+                append_whole(self.path, records.tobytes(), lead=lambda last: b"" if last else _HEADER, sync=False)
 
     def _read(self) -> None:
         if self.path is None or not self.path.exists():
             return
-        content = self.path.read_bytes()
+        content = check_target(self.path).read_bytes()
         if not content.startswith(_HEADER) and not _HEADER.startswith(content):
             raise ValueError(f"{self.path} is no cache of similarities; give cache the path of a new file")
         body = content[len(_HEADER) :]
@@ -152,6 +151,9 @@ class SimilarityCache:
             with self.path.open("r+b") as file:
                 file.truncate(len(_HEADER) + whole if len(content) >= len(_HEADER) else 0)
         records = np.frombuffer(body[:whole], dtype=_RECORD)
+        records = records[
+            np.isfinite(records["value"])
+        ]  # nothing else is ever stored; what was tampered with is computed anew
         for a, b, value in zip(records["left"], records["right"], records["value"].tolist(), strict=True):
             self._values.setdefault(b.tobytes(), {})[a.tobytes()] = value
 

@@ -1,31 +1,18 @@
 """KreinSVC and KreinLogistic beyond memory: chunks, memory maps and Dask give the model of all rows at once."""
 
 import itertools
-import os
-import signal
-import sys
-import threading
 import time
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
-import standin_map
 from krein.estimators.learners.logistic import KreinLogistic
 from krein.estimators.learners.svm import KreinSVC
 from krein.estimators.maps.tuned import TunedFeatures
 from standin_map import CosineMap
 
 LEARNERS = [KreinSVC, KreinLogistic]
-
-
-class SlowCosineMap(CosineMap):
-    """Takes its time over every block, so that a worker can be killed while it works."""
-
-    def transform(self, X):
-        time.sleep(0.01)
-        return super().transform(X)
 
 
 @pytest.fixture(scope="module")
@@ -143,45 +130,6 @@ def test_an_interrupted_fit_leaves_the_model_as_it_was(rows, learner, last):
 def test_liblinear_needs_the_features_in_memory(rows):
     with pytest.raises(ValueError, match="optimizer='newton'"):
         KreinSVC(CosineMap(), optimizer="liblinear-dual").fit_chunks([rows[:2]])
-
-
-def test_a_worker_killed_in_mid_fit_changes_nothing(rows):
-    cloudpickle = pytest.importorskip("cloudpickle")
-    da = pytest.importorskip("dask.array")
-    distributed = pytest.importorskip("distributed")
-    X, y, weight = rows
-    here = KreinLogistic(SlowCosineMap(), lam=1e-4).fit(X, y, weight)
-    for module in (standin_map, sys.modules[__name__]):  # workers cannot import the tests
-        cloudpickle.register_pickle_by_value(module)
-    try:
-        with (
-            distributed.LocalCluster(
-                n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, memory_limit="600MiB"
-            ) as cluster,
-            distributed.Client(cluster) as client,
-        ):
-            lazy = [da.from_array(a, chunks=(150, *a.shape[1:])) for a in (X, y, weight)]
-            pids = [worker.pid for worker in cluster.workers.values()]
-            outcome = {}
-
-            def fit():
-                with client.as_current():
-                    outcome["model"] = KreinLogistic(SlowCosineMap(), lam=1e-4).fit(*lazy)
-
-            thread = threading.Thread(target=fit)
-            thread.start()
-            deadline = time.monotonic() + 60
-            while sum("_block_sums" in str(key) for keys in client.has_what().values() for key in keys) < 3:
-                assert time.monotonic() < deadline, "the fit never got going"
-                assert thread.is_alive()
-                time.sleep(0.005)
-            os.kill(pids[0], signal.SIGKILL)
-            thread.join(timeout=120)
-            assert not thread.is_alive()
-            assert_same(outcome["model"], here)
-    finally:
-        for module in (standin_map, sys.modules[__name__]):
-            cloudpickle.unregister_pickle_by_value(module)
 
 
 @pytest.mark.parametrize("learner", LEARNERS)

@@ -1,7 +1,6 @@
 """KreinSVC and KreinLogistic beyond memory: chunks, memory maps and Dask give the model of all rows at once."""
 
 import itertools
-import time
 
 import numpy as np
 import pytest

@@ -16,6 +16,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,7 @@ WORDS = ["".join(RNG.choice(list("acgt"), size=12)) for _ in range(120)]
 
 def shared_pairs(a: str, b: str) -> float:
     """Pairs of letters that two words have in common: a similarity of objects."""
-    return float(len({*zip(a, a[1:], strict=False)} & {*zip(b, b[1:], strict=False)}))
+    return float(len({*pairwise(a)} & {*pairwise(b)}))
 
 
 def _maps() -> list[Any]:

@@ -209,8 +209,11 @@ def test_empty_matrices_give_empty_grams() -> None:
 
 
 def test_a_sparse_vector_is_refused() -> None:
+    vector = sp.coo_array(np.ones(3))
+    if vector.ndim == 2:
+        pytest.skip("this scipy has no sparse vectors: it makes a matrix of one row")
     with pytest.raises(ValueError, match="matrix with one row per sample"):
-        Gaussian()(sp.coo_array(np.ones(3)))
+        Gaussian()(vector)
 
 
 @settings(max_examples=40)

@@ -130,9 +130,19 @@ def fit_positive_mixture(kernel: Kernel, dim: int, radius: float, family: Family
     if family == "gaussian":
         scales = scales / np.sqrt(dim)
     atoms, values = _atoms(z, scales, dim, family), kernel.radial(z)
-    masses, residual = optimize.nnls(atoms * weights[:, None], values * weights, maxiter=50 * scales.size)
+    masses, residual = _nonnegative(atoms * weights[:, None], values * weights)
     kept = masses > _NEGLIGIBLE * max(float(masses.max()), np.finfo(np.float64).tiny)
-    return PositiveMixture(family, dim, scales[kept], masses[kept], float(residual))
+    return PositiveMixture(family, dim, scales[kept], masses[kept], residual)
+
+
+def _nonnegative(A: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, float]:
+    """Non-negative least squares and the size of its residual."""
+    try:
+        masses, residual = optimize.nnls(A, b, maxiter=50 * A.shape[1])
+    except RuntimeError:  # scipy before 1.15 solves normal equations and may go in circles; this is slower and does not
+        masses = np.maximum(optimize.lsq_linear(A, b, bounds=(0.0, np.inf), method="bvls").x, 0.0)
+        residual = np.linalg.norm(A @ masses - b)
+    return np.asarray(masses), float(residual)
 
 
 def _atoms(z: np.ndarray, scales: np.ndarray, dim: int, family: Family) -> np.ndarray:

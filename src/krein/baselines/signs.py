@@ -37,8 +37,8 @@ def draw_signs(dim: int, count: int, rng: np.random.Generator, *, projection: st
     --------
     >>> import numpy as np
     >>> signs = draw_signs(4, 4, np.random.default_rng(0), projection="hadamard")
-    >>> (signs.T @ signs == 4 * np.eye(4)).all()
-    np.True_
+    >>> bool((signs.T @ signs == 4 * np.eye(4)).all())
+    True
     """
     if projection == "rademacher":
         return 1.0 - 2.0 * rng.integers(2, size=(dim, count))

@@ -179,7 +179,7 @@ def test_products_and_solvers_are_those_of_the_hessian(rows, loss):
 @pytest.mark.parametrize("C", [0.01, 1.0, 1000.0])
 def test_passes_over_blocks_give_the_machine_of_all_rows(rows, kind, C):
     Z, y, weight = rows
-    machine = Machine(kind, 3, 1e-4, 100)
+    machine = Machine(kind, 3, 1e-4 if C <= 1.0 else 1e-9, 100)  # of a weak penalty the minimum is flat
     blocks = Blocks(Z, y, weight, [0, 7, 50, 51, len(Z)])
     passes, moments = prepared_passes(blocks, RowTask(Identity(Z.shape[1]), np.arange(3)), center=kind == "logistic")
     there = fit_machine(machine, passes, moments, passes.task.preparation, C)

@@ -2,22 +2,29 @@
 
     python benchmarks/objects.py --rows 20000 --landmarks 200 --jobs 2
 
-Needs rapidfuzz. The bare evaluations are the same pairs in the tightest loop there is, by as many processes.
+Needs rapidfuzz. The bare evaluations are as many pairs in the tightest loop there is, by as many processes, or in one call of
+rapidfuzz's own loop for the distance by name. Fitted and tested is everything: landmarks, features, ridge with its choice of λ,
+predictions. Processes are compared as a program meets them, which starts them (each side in an interpreter of its own), and with
+processes that are there already.
 """
 
 from __future__ import annotations
 
 import argparse
 import resource
+import subprocess
+import sys
 import time
+from collections.abc import Callable
 from itertools import repeat
 
 import numpy as np
 from joblib import Parallel, delayed
 
-from krein import KreinNystroem, KreinRidgeClassifier
+from krein import DistanceKernel, KreinNystroem, KreinRidgeClassifier
 
 try:
+    from rapidfuzz import process
     from rapidfuzz.distance import Levenshtein
 except ImportError:  # main says so
     Levenshtein = None
@@ -53,33 +60,82 @@ def share(left: list[str], right: list[str], jobs: int) -> int:
     return sum(Parallel(n_jobs=jobs)(delayed(bare)(part, right) for part in parts))
 
 
+class Task:
+    """Strings to learn from and to be tested on."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self.X, self.y = strings(options.rows, 1)
+        self.new, self.labels = strings(options.new, 2)
+        self.landmarks = options.landmarks
+        self.jobs = options.jobs
+
+    def bare_pairs(self, jobs: int) -> int:
+        """As many evaluations as a fit and a test take, and nothing else."""
+        return share(self.X + self.new, self.X[: self.landmarks], jobs)
+
+    def bare_block(self) -> int:
+        """The same by rapidfuzz's own loop."""
+        return process.cdist(self.X + self.new, self.X[: self.landmarks], scorer=Levenshtein.distance).size
+
+    def learned(self, kernel: object, jobs: int, call: str = "auto") -> tuple[KreinRidgeClassifier, float]:
+        """A model, and its accuracy on new strings."""
+        features = KreinNystroem(kernel, self.landmarks, call=call, n_jobs=jobs, random_state=0)
+        model = KreinRidgeClassifier(features).fit(self.X, self.y)
+        return model, model.score(self.new, self.labels)
+
+    def learned_pairs(self, jobs: int) -> tuple[KreinRidgeClassifier, float]:
+        """From a function of two strings."""
+        return self.learned(edit, jobs, "pairs")
+
+
+def seconds(work: Callable[[], object], repeats: int = 3) -> float:
+    """The least of several times."""
+    times = []
+    for _ in range(repeats):
+        began = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - began)
+    return min(times)
+
+
+def afresh(part: str, repeats: int = 3) -> float:
+    """The least time of one side in interpreters of its own, without what comes before the first evaluation."""
+    command = [sys.executable, *sys.argv, "--part", part]
+    return min(
+        float(subprocess.run(command, capture_output=True, text=True, check=True).stdout) for _ in range(repeats)
+    )
+
+
+def told(what: str, alone: float, total: float) -> None:
+    """A line of the table."""
+    print(f"{what:<42} {alone:6.2f} s {total:6.2f} s {total / alone:6.2f}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=20_000)
     parser.add_argument("--new", type=int, default=5_000)
     parser.add_argument("--landmarks", type=int, default=200)
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--part", choices=("bare", "learned"), help="one side alone, once: its seconds are printed")
     options = parser.parse_args()
     if Levenshtein is None:
         parser.error("the edit distance is that of rapidfuzz: pip install rapidfuzz")
-    X, y = strings(options.rows, 1)
-    new, labels = strings(options.new, 2)
-    share(X[:100], X[:10], options.jobs)  # processes are there before anything is timed
-    began = time.perf_counter()
-    pairs = share(X + new, X[: options.landmarks], options.jobs)
-    alone = time.perf_counter() - began
+    task, jobs = Task(options), options.jobs
+    if options.part is not None:
+        work = task.bare_pairs if options.part == "bare" else task.learned_pairs
+        print(seconds(lambda: work(jobs), 1))
+        return
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    features = KreinNystroem(edit, options.landmarks, call="pairs", n_jobs=options.jobs, random_state=0)
-    began = time.perf_counter()
-    model = KreinRidgeClassifier(features).fit(X, y)
-    fitted = time.perf_counter() - began
-    accuracy = model.score(new, labels)
-    total = time.perf_counter() - began
+    model, accuracy = task.learned_pairs(jobs)
     after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    print(f"bare evaluations      {pairs:,} pairs, {alone:.2f} s")
-    print(
-        f"fitted and tested     {total:.2f} s ({fitted:.2f} s of it fitting): {total / alone:.2f} of the bare evaluations"
-    )
+    print(f"{(options.rows + options.new) * options.landmarks:,} pairs     {'bare':>28} {'learned':>8} {'ratio':>6}")
+    told(f"function of two strings, {jobs} processes, new", afresh("bare"), afresh("learned"))
+    for count in (jobs, 1):
+        what = f"function of two strings, {count} process{'es, there' if count > 1 else ''}"
+        told(what, seconds(lambda n=count: task.bare_pairs(n)), seconds(lambda n=count: task.learned_pairs(n)))
+    by_name = seconds(lambda: task.learned(DistanceKernel("levenshtein"), 1))
+    told("distance by name, in blocks", seconds(task.bare_block), by_name)
     print(
         f"n_evaluations_        {model.features_.n_evaluations_:,} of {(options.landmarks + 1) * options.rows:,} allowed"
     )

@@ -25,7 +25,7 @@ print(krein.diagnose(noisy, y=y))
 # %%
 # Indefinite by nature
 # --------------------
-# The hyperbolic tangent has negative eigenvalues of the size of the positive ones, and they are the same in every sample of objects.
+# The hyperbolic tangent has negative eigenvalues of the size of the positive ones, the same in every sample of objects.
 diagnosis = krein.diagnose(np.tanh(X @ X.T - 1.0), y=y)
 print(diagnosis)
 diagnosis.plot()

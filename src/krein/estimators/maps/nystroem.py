@@ -222,27 +222,27 @@ class KreinNystroem(ObjectMap, SignedFeatureMap):
     def _fit(self, X: Any, rng: np.random.Generator, y: Any = None) -> NystroemFit:
         recipe = NystroemRecipe(self.n_components, self.landmarks, self.oversampling, self.eigenvalue_tol)
         kernel, choose = self.kernel, None
-        if self._needs_targets and y is not None:
-            kernel, choose = self._choice(X, y)
+        if isinstance(self.kernel, DistanceKernel) and self._needs_targets and y is not None:
+            kernel, choose = self._choice(self.kernel, X, y)
         similarity = as_similarity(kernel, call=self.call, symmetrize=self.symmetrize)
         found = fit_nystroem(similarity, X, recipe, rng, self._effort(), choose)
         self.kernel_ = kernel_of(found.map.similarity)
         self.n_evaluations_ = found.n_evaluations
         return found
 
-    def _choice(self, X: Any, y: Any) -> tuple[DistanceKernel, KernelChoice | None]:
+    def _choice(self, kernel: DistanceKernel, X: Any, y: Any) -> tuple[DistanceKernel, KernelChoice | None]:
         """The kernel to begin with, and what chooses the one to end with; chosen already where X holds the distances."""
         y = check_array(y, ensure_2d=False, dtype=None, input_name="y")
         check_consistent_length(X, y)
         targets = target_columns(y)
-        if not self.kernel.precomputed:
-            return self.kernel.before_choice(), partial(chosen_kernel, self.kernel, targets)
+        if not kernel.precomputed:
+            return kernel.before_choice(), partial(chosen_kernel, kernel, targets)
         rows = np.arange(X.shape[0])
         if X.shape[0] != X.shape[1]:
             raise ValueError(
                 f"power and scale 'auto' need the distances between all training objects, got shape {X.shape}; give numbers"
             )
-        return chosen_kernel(self.kernel, targets, X, X, rows), None
+        return chosen_kernel(kernel, targets, X, X, rows), None
 
     @property
     def _needs_targets(self) -> bool:

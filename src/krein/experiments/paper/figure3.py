@@ -94,8 +94,8 @@ FIGURE3 = Experiment(
     "figure3",
     "Figure 3: accuracy with a linear support vector machine (this library's Newton solver)",
     "Test accuracy of a linear support vector machine on the features: squared hinge loss, one against rest, C from "
-    "0.01, 0.1, 1, 10, 100 by five-fold cross-validation on the training rows, the paper's grid and the same folds for all methods. "
-    "The paper solves this problem with LibLinear; "
+    "0.01, 0.1, 1, 10, 100 by five-fold cross-validation on the training rows, the paper's grid and the same folds for all "
+    "methods. The paper solves this problem with LibLinear; "
     "here this library's own Newton solver does, which arrives at the same machine (a test compares the two for every C).",
     measure=_measure,
     kernels=(DELTA, SPHERE),

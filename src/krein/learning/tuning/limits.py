@@ -9,9 +9,7 @@ __all__ = ["EXACT_ROWS", "PROJECTED_COLUMNS", "default_width"]
 EXACT_ROWS = (
     5000  # distinct rows up to which the kernel problem is solved exactly: 200 MB and some seconds of one processor
 )
-PROJECTED_COLUMNS = (
-    512  # up to which features are projected: a second or two of one processor; above, a ridge model costs less than the fit
-)
+PROJECTED_COLUMNS = 512  # up to which features are projected; above, a ridge model costs less than their fit
 _NARROW, _WIDE = 1024, 4096  # columns of features, at least and at most
 _COLUMNS_PER_ROOT = 20.0  # columns for each unit of the square root of the number of rows
 _STEP = 64  # widths are multiples of it

@@ -49,7 +49,7 @@ def test_minmax_is_immutable():
     ("low", "high"), [([0], [np.nan]), ([0], [np.inf]), ([1], [0]), ([0, 0], [1]), ([-1e308], [1e308])]
 )
 def test_minmax_refuses_bad_bounds(low, high):
-    with pytest.raises(ValueError, match="low|high"):
+    with pytest.raises(ValueError, match=r"low|high"):
         MinMax(low, high)
 
 

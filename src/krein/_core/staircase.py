@@ -73,6 +73,7 @@ class Staircase:
     Parameters
     ----------
     shape : tuple of int
+    dtype : numpy.dtype
     groups : tuple
         Of columns, from the first to the last.
     square : bool
@@ -80,6 +81,7 @@ class Staircase:
     """
 
     shape: tuple[int, int]
+    dtype: np.dtype[Any]
     groups: tuple[_Group, ...]
     square: bool
 
@@ -110,7 +112,7 @@ class Staircase:
                 square = True
             else:
                 groups.append(_Group(slice(first, last), np.ascontiguousarray(group[:width]), group[width:]))
-        return cls((rows, columns), tuple(groups), square)
+        return cls((rows, columns), matrix.dtype, tuple(groups), square)
 
     @property
     def in_place(self) -> bool:

@@ -129,16 +129,19 @@ def fill_features(against: Callable[[Any, np.ndarray], None], X: Any, root: Stai
     root : Staircase
         Of shape (n_landmarks, rank).
     out : ndarray of shape (n_rows, rank)
-        Products are taken in its type.
+        Products are taken in the type of the root.
     """
     n_landmarks = root.shape[0]
-    in_place = root.in_place and out.flags.c_contiguous
+    same = out.dtype == root.dtype
+    in_place = root.in_place and (out.flags.c_contiguous or not same)
 
     def work(rows: slice) -> None:
-        here = out[rows]
-        block = here if in_place else np.empty((rows.stop - rows.start, n_landmarks), dtype=out.dtype)
+        here = out[rows] if same else np.empty((rows.stop - rows.start, root.shape[1]), dtype=root.dtype)
+        block = here if in_place else np.empty((rows.stop - rows.start, n_landmarks), dtype=root.dtype)
         against(X[rows], block)
         root.multiply(block, here)
+        if not same:
+            out[rows] = here
 
     with quiet_blas():
         share(work, row_blocks(X.shape[0], max(_LEAST_ROWS, _PAIRS // n_landmarks)), threads=n_threads())

@@ -75,9 +75,8 @@ def problems(name: str, value: Any) -> list[tuple[str, str]]:
     document = value.__doc__ or ""
     left_out = SINGLE_LINE_IS_FINE if "\n" not in document.strip() else {"GL01"}
     left_out = left_out | ({"RT01", "YD01"} if is_property else set())
-    left_out = left_out | (
-        {"PR01"} if getattr(value, "_is_protocol", False) else set()
-    )  # a protocol is not constructed
+    # A protocol is not constructed
+    left_out = left_out | ({"PR01"} if getattr(value, "_is_protocol", False) else set())
     return [(code, text) for code, text in found if code not in left_out]
 
 

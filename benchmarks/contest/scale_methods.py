@@ -13,9 +13,8 @@ _EXACT_ROWS = 20_000  # above, one exact problem needs more memory and hours tha
 _XRFM_ROWS = 20_000  # that xRFM gets, the first of the others: with all rows it takes hours on two cores
 _XRFM_SECONDS = 1800.0  # after which it is stopped
 _WIDTHS = (512, 1024, 2048)
-_RIVAL_BYTES = (
-    6 << 30
-)  # of the features of all rows, which scikit-learn's pipelines hold at once, in float64 while solving
+# Bytes of the features of all rows, which scikit-learn's pipelines hold at once, in float64 while solving
+_RIVAL_BYTES = 6 << 30
 
 
 @dataclass(frozen=True)

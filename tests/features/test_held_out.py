@@ -30,6 +30,5 @@ def test_the_bound_covers_what_other_rows_have(rng):
         size = np.where(rng.random(500) < 0.01, 20.0, 1.0)
         left = size[:, None] * rng.standard_normal((500, 40))
         covered += upper_error(left, np.ones((500, 40))) > true
-    assert (
-        covered >= 160
-    )  # two standard errors cover 98 of 100 for a normal law, a few less here: 185 with a spread of 4
+    # Two standard errors cover 98 of 100 for a normal law, a few less here: 185 with a spread of 4
+    assert covered >= 160

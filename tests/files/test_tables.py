@@ -39,9 +39,8 @@ def test_the_same_rows_from_every_format_and_again(path, chunk_rows):
     for _ in range(2):
         parts = list(chunks)
         assert len(parts) == -(-257 // chunk_rows)
-        np.testing.assert_allclose(
-            np.concatenate([x for x, _ in parts]), X[:, [2, 0]], rtol=1e-13
-        )  # pandas before 3 reads decimals to some units in the last place
+        # Pandas before 3 reads decimals to some units in the last place
+        np.testing.assert_allclose(np.concatenate([x for x, _ in parts]), X[:, [2, 0]], rtol=1e-13)
         np.testing.assert_array_equal(np.concatenate([y for _, y in parts]), LABEL)
     assert max(shares) == pytest.approx(1.0, abs=0.01)
     whole = [y for _, y in TableChunks(table, ["a"], "number", kind="label", chunk_rows=chunk_rows)]

@@ -19,9 +19,8 @@ from fuzz.trial import Trial, Verdict, run_trial
 __all__ = ["Outcome", "run_campaign"]
 
 HANG = 60.0  # seconds of processor time that no case may take
-PATIENCE = (
-    900.0  # seconds on the clock, however busy the machine: a case that waits for something takes no processor time
-)
+# Seconds on the clock, however busy the machine: a case that waits for something takes no processor time
+PATIENCE = 900.0
 _LOOK = 1.0  # seconds between two looks at the processes
 _MEMORY = 8 << 30  # bytes of address space that a process may have: a case that asks for more gets a MemoryError
 _START = 120.0  # seconds that a process may take to start

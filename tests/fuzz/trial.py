@@ -24,11 +24,8 @@ from krein._core.errors import SimilarityError
 
 __all__ = ["Case", "Trial", "Verdict", "run_case", "run_trial"]
 
-DOCUMENTED = (
-    ValueError,
-    TypeError,
-    ImportError,
-)  # and what derives from them: NotFittedError, OutOfReachError, ModelFileError
+# Errors that are documented, and what derives from them: NotFittedError, OutOfReachError, ModelFileError
+DOCUMENTED = (ValueError, TypeError, ImportError)
 # Words of Python, numpy or a library below that say nothing to the caller
 INTERNAL = re.compile(
     r"unsupported operand|object (is not (iter|call|subs)|has no|does not support|cannot be)|not enough values|too many values|"

@@ -14,12 +14,10 @@ __all__ = ["Columns", "pivoted_rows"]
 
 _ROUNDS = 8  # in which about all landmarks are found; more are nearer to one after the other, and slower
 _PROPOSED = 2.0  # rows proposed for each one wanted: about half are turned down
-_LEAST_PIVOT = (
-    1e-3  # of the largest of its round: directions of smaller pivots stay in the residual, where they do no harm
-)
-_AT_ONCE = (
-    8  # rows taken together where no residual tells them apart: a zero diagonal says nothing of one, but of several
-)
+# Of the largest pivot of its round: directions of smaller pivots stay in the residual, where they do no harm
+_LEAST_PIVOT = 1e-3
+# Rows taken together where no residual tells them apart: a zero diagonal says nothing of one, but of several
+_AT_ONCE = 8
 _NOTHING = 1e-14  # of the largest similarity: a residual below is rounding
 
 

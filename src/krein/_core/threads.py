@@ -143,9 +143,8 @@ def _unlimited(caller: _Caller | None) -> int:
 
 
 def _from_environment() -> list[int]:
-    values = (
-        os.environ.get(name, "").split(",")[0].strip() for name in VARIABLES
-    )  # OpenMP has a number for each level
+    # OpenMP has a number for each level
+    values = (os.environ.get(name, "").split(",")[0].strip() for name in VARIABLES)
     return [int(value) for value in values if value.isdecimal() and int(value) > 0]
 
 

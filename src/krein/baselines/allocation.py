@@ -10,9 +10,8 @@ import numpy as np
 __all__ = ["DEGREE_LAWS", "DegreePlan", "plan_degrees"]
 
 DEGREE_LAWS = ("optimal", "proportional", "geometric")
-_LEAST_SPREAD = (
-    1e-2  # of the largest: a degree without variance on the sample still needs a column, it may have some elsewhere
-)
+# Of the largest spread: a degree without variance on the sample still needs a column, it may have some elsewhere
+_LEAST_SPREAD = 1e-2
 
 
 @dataclass(frozen=True, eq=False)

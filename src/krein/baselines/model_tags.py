@@ -25,12 +25,7 @@ __all__: list[str] = []
 _Array = np.ndarray
 _MAP = {"kernel_": Kernel, "signature_": _Array}
 _SKETCH = {**_MAP, "_sketches": list[sp.csr_array]}
-_LEVELS = {
-    **_MAP,
-    "_amplitude": float,
-    "_levels": tuple[_Array, ...],
-    "_complex_levels": Any,
-}  # the last in complex numbers
+_LEVELS = {**_MAP, "_amplitude": float, "_levels": tuple[_Array, ...], "_complex_levels": Any}
 _TWO_MIXTURES = {
     **_MAP,
     "positive_": FrequencyMixture | None,

@@ -206,9 +206,8 @@ METHODS: tuple[Method, ...] = (
 )
 
 _BY_NAME = {method.name: method for method in METHODS}
-MOST_ACCURATE = (
-    "projected"  # of this library's maps, which verdicts on accuracy are about; its default is told beside it
-)
+# The one of this library's maps that verdicts on accuracy are about; its default is told beside it
+MOST_ACCURATE = "projected"
 NYSTROEM_RULES = tuple(name for name in _BY_NAME if name.startswith("nystroem_"))  # landmarks by any rule
 RIVALS = tuple(method.name for method in METHODS if not method.ours)  # published methods that are not the paper's
 MAPPING_RIVALS = tuple(name for name in RIVALS if _BY_NAME[name].feature_map)  # those without landmarks

@@ -31,9 +31,8 @@ _LEAST_ROWS_PER_COLUMN = 4  # fewer rows than this, and fewer columns are drawn;
 _MANY = 400  # landmarks of a smooth kernel: what as many leave unexplained are rare rows, for which no center of a cluster stands
 _ROWS_PER_PIVOT = 8  # among which it is sought
 _NEAR = 1e-3  # of the rows' reach: a distance at which it shows whether a kernel is smooth
-_SMOOTH = (
-    3.0  # times what a kernel falls by over a distance it falls by over two of them: four if smooth, two with a kink
-)
+# A kernel falls over two distances by so many times what it falls by over one: four if smooth, two with a kink
+_SMOOTH = 3.0
 _SHORTEST = 1e-6  # of a mean of unit vectors, below which it has no direction to speak of
 
 

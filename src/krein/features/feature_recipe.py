@@ -21,9 +21,8 @@ DICTIONARIES = ("auto", "waves", "landmarks")
 # errors known to some per cent.
 FIT_ROWS, CHECK_ROWS, LAST_ROWS = 2000, 256, 512
 PROJECTION_ROWS = 8192  # at most that fit a projection
-PROJECTION_CHECK_ROWS = (
-    1024  # that choose among projections, which may be large on rows that are rare: one in some hundred is seen
-)
+# Rows that choose among projections, whose errors may be large on rows that are rare: one in some hundred is seen
+PROJECTION_CHECK_ROWS = 1024
 SEARCH_CHECK_ROWS = 2048  # that choose a width
 LEAST_PROJECTION_ROWS = 512
 LANDMARK_ROWS = 16_384  # at most that landmarks stand for, those that fit a projection among them

@@ -16,9 +16,8 @@ __all__ = ["PlacedRows", "name_of", "placed_sample"]
 _LEAST_HELD_OUT = 4  # rows: with fewer to choose by, nothing is chosen
 _PAIRS = 4000  # whose distances are looked at
 _QUANTILES = 200  # of those distances that stand for all
-_SAME_LENGTH = (
-    9  # digits to which lengths are compared, so that rows equally far out keep their order on every processor
-)
+# Digits to which lengths are compared, so that rows equally far out keep their order on every processor
+_SAME_LENGTH = 9
 
 
 @final

@@ -16,10 +16,8 @@ STEP = 8  # coefficients that the compiled loop takes at once
 _MOST = 32  # coefficients: beyond, powers cancel, and a table is as fast
 _NODES = 48  # at which the function is interpolated
 _OCTAVES = 24  # below the largest distance, over which the polynomial is compared with the function
-_ROUNDING = {
-    4: 2.5e-7,
-    8: 2e-14,
-}  # by bytes a number, of the largest value: how far the polynomial may be from the function
+# How far the polynomial may be from the function, by bytes a number, of the largest value
+_ROUNDING = {4: 2.5e-7, 8: 2e-14}
 
 
 @final
@@ -98,9 +96,8 @@ def radial_polynomial(
             half = 0.5 * (most if root else most * most)
             nodes = half * (1.0 + np.cos(_angles()))
             values = _interpolation() @ radial(nodes if root else np.sqrt(nodes))
-            left = np.cumsum(np.abs(values[:_MOST][::-1]))[
-                ::-1
-            ]  # at most, from each coefficient on; beyond is rounding
+            # At most, from each coefficient on; beyond is rounding
+            left = np.cumsum(np.abs(values[:_MOST][::-1]))[::-1]
             for count in range(STEP, _MOST + 1, STEP):
                 if count < _MOST and left[count] > allowed:
                     continue

@@ -34,9 +34,8 @@ __all__ = ["Sections", "compiled_gram"]
 _CLOSE = 1e-5  # of ‖x‖² + ‖l‖²: squared distances below have lost too many digits
 _ROOM = 4.0  # distances that a table provides for, in lengths of the farthest landmark from the middle
 _ROOMS = (4.0, 3.0, 2.5, 2.0)  # and those that a polynomial does, which needs fewer coefficients for less
-_REACHES_PER_OCTAVE = (
-    8  # to which reaches are rounded up, so that samples of the same data share what is computed for them
-)
+# Reaches in an octave, to which others are rounded up, so that samples of the same data share what is computed for them
+_REACHES_PER_OCTAVE = 8
 _VALUE_WORK = 16  # multiply–adds that a value of the kernel is worth
 _DIAMETER = 2.0  # of the sphere
 _FARTHEST = 1e100  # reach of rows whose distances have squares

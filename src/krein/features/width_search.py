@@ -37,9 +37,8 @@ __all__ = ["search_width"]
 _FIRST_WIDTH = 32
 _LAST_WIDTH = {"projected": 1024, "calibrated": 4096}  # a fit of this size takes some seconds
 _ROOM = 6  # columns beside a head, from which on waves are worth a try
-_JUDGES = (
-    512  # held-out rows that all of them are paired with: an error that few rows make up is known better with more
-)
+# Held-out rows that all of them are paired with: an error that few rows make up is known better with more
+_JUDGES = 512
 _STEPS = 2  # widths tried per octave, for maps that have to be fitted one by one
 
 Found = tuple[Drawn, WidthTrial]

@@ -11,10 +11,8 @@ from krein.measures.omega import omega
 
 __all__ = ["certified_bias", "check_grid"]
 
-_CHEBYSHEV, _GEOMETRIC = (
-    1500,
-    250,
-)  # points: some for each period of the fastest waves in use, and 44 per decade next to either end
+# Points: some for each period of the fastest waves in use, and 44 per decade next to either end
+_CHEBYSHEV, _GEOMETRIC = 1500, 250
 
 
 def check_grid(radius: float) -> np.ndarray:

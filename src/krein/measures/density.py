@@ -15,9 +15,8 @@ from krein.measures.parts import Atoms, Law, RadialPart, positive_factor
 __all__ = ["Density", "LawPart"]
 
 _NODES = 12  # of the Gauss rule on each panel: exact to degree 23, so to rounding for what is smooth on a panel
-_BELOW_ZERO = (
-    -1e-6
-)  # of the largest value: how far a density may be below zero, which rounding next to its sign changes explains
+# How far a density may be below zero, of the largest value, which rounding next to its sign changes explains
+_BELOW_ZERO = -1e-6
 _TABLE, _LOST = 400, 1e-9  # edges of a table of a law, and the fraction of the law left out at either end
 _BLOCK = 2**20  # products of distances and nodes at a time, 8 MB
 _HALVINGS = 60  # of an interval of 1 to below rounding

@@ -10,9 +10,8 @@ from scipy import special
 
 __all__ = ["lower_dimension_with_negative_degree", "negative_degrees", "sphere_eigenvalues", "sphere_weights"]
 
-_DEGREES = (
-    31  # of the expansion that are looked at; a kernel with a negative one beyond has some before, as far as is known
-)
+# Degrees of the expansion that are looked at; a kernel with a negative one beyond has some before, as far as is known
+_DEGREES = 31
 _ROUNDING = 1e-12  # relative to the largest value possible: a thousand roundings of the quadrature
 _NODES = 1200  # of the quadrature: two for each oscillation of the highest degree, times twenty
 

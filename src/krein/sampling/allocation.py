@@ -12,9 +12,8 @@ from krein.measures import RadialPart, SignedMeasure
 __all__ = ["ALLOCATIONS", "allocate"]
 
 ALLOCATIONS = ("mass", "neyman", "equal")
-_TIE = (
-    1e-6  # of a frequency: shares of two parts that are equal but for rounding get the same numbers on every processor
-)
+# Of a frequency: shares of two parts that are equal but for rounding get the same numbers on every processor
+_TIE = 1e-6
 
 
 def allocate(measure: SignedMeasure, n_frequencies: int, rule: str = "mass") -> tuple[int, int]:

@@ -10,9 +10,8 @@ from krein.measures import SignedMeasure, omega
 
 __all__ = ["shared_covariance", "sharing_helps"]
 
-_NO_COVARIANCE = (
-    1e-9  # of cosines, at most 1: rounding decides the sign of less than this, and sharing gains nothing there
-)
+# Of cosines, at most 1: rounding decides the sign of less than this, and sharing gains nothing there
+_NO_COVARIANCE = 1e-9
 
 
 def shared_covariance(measure: SignedMeasure, z: np.ndarray, n_pairs: int = 32) -> np.ndarray:

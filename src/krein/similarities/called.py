@@ -145,9 +145,8 @@ def is_called(kernel: Any) -> bool:
     """
     if isinstance(kernel, ObjectKernel):
         return not kernel.precomputed
-    return callable(kernel) and not isinstance(
-        kernel, type | Kernel
-    )  # a class is no function: DeltaGaussian for DeltaGaussian()
+    # A class is no function: DeltaGaussian for DeltaGaussian()
+    return callable(kernel) and not isinstance(kernel, type | Kernel)
 
 
 def is_precomputed(kernel: Any) -> bool:

@@ -57,9 +57,8 @@ class CalledColumns(Columns):
         self._price = 2 if average else 1
         self._budget = self._price * (count + 1) * self.n_rows - _PROBES
         self._columns: list[np.ndarray] = []  # of costly values, one block for each call of `take`
-        self._outside: tuple[np.ndarray, np.ndarray] | None = (
-            None  # costly values of landmarks that are none of the objects
-        )
+        # Costly values of landmarks that are none of the objects
+        self._outside: tuple[np.ndarray, np.ndarray] | None = None
         self._known: dict[int, dict[int, float]] = {}  # costly values of pairs outside the columns
         self._self = np.full(self.n_rows, np.nan if kernel.self_value is None else kernel.self_value)
         self.pilot = self._spread(kernel, count)
@@ -195,9 +194,8 @@ class CalledColumns(Columns):
         if np.isnan(values).any():
             asked = self.evaluation.asked
             self._halves(self._objects, chosen, values, np.arange(chosen.size))
-            self.evaluation.asked = (
-                asked + self._price * values.size
-            )  # at most, and the same however the function is called
+            # So many at most, and the same however the function is called
+            self.evaluation.asked = asked + self._price * values.size
         self._remember(chosen, values)
         self._self[chosen] = np.diagonal(values)
         return values

@@ -151,9 +151,8 @@ class SimilarityCache:
             with self.path.open("r+b") as file:
                 file.truncate(len(_HEADER) + whole if len(content) >= len(_HEADER) else 0)
         records = np.frombuffer(body[:whole], dtype=_RECORD)
-        records = records[
-            np.isfinite(records["value"])
-        ]  # nothing else is ever stored; what was tampered with is computed anew
+        # Nothing else is ever stored; what was tampered with is computed anew
+        records = records[np.isfinite(records["value"])]
         for a, b, value in zip(records["left"], records["right"], records["value"].tolist(), strict=True):
             self._values.setdefault(b.tobytes(), {})[a.tobytes()] = value
 

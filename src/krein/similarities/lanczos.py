@@ -98,9 +98,8 @@ def block_lanczos(
             T[: here.stop, here] = inside + again
             T[here, : here.stop] = T[: here.stop, here].T
             fresh, triangle, order = linalg.qr(image, mode="economic", pivoting=True, check_finite=False)
-            lost = (
-                np.abs(np.diag(triangle)) <= _EXHAUSTED * size
-            )  # the last ones, as columns are ordered by what is new
+            # The last ones, as columns are ordered by what is new
+            lost = np.abs(np.diag(triangle)) <= _EXHAUSTED * size
             if lost.any():  # random directions instead, which the matrix does not couple to the rest
                 triangle[lost] = 0.0
                 fresh[:, lost] = rng.standard_normal((n, int(lost.sum())))

@@ -78,9 +78,8 @@ def nearest_with_diagonal(matrix: np.ndarray, diagonal: np.ndarray, tol: float =
            [0.7607, 1.    , 0.7607],
            [0.1573, 0.7607, 1.    ]])
     """
-    added = np.asarray(
-        diagonal - np.diag(matrix), dtype=np.float64
-    )  # a good start, and the answer where K has no others
+    # A good start, and the answer where K has no others
+    added = np.asarray(diagonal - np.diag(matrix), dtype=np.float64)
     value, gradient, spectrum = _dual(matrix, diagonal, added)
     for _ in range(_STEPS):
         if np.abs(gradient).max(initial=0.0) <= tol * diagonal.max(initial=0.0):

@@ -13,13 +13,11 @@ from krein.similarities.symmetry import symmetric_part
 
 __all__ = ["SignedSpectrum", "compress_features", "positive_root", "significant", "signed_root", "signed_spectrum"]
 
-_TIED = (
-    1e-9  # relative difference below which two eigenvalues are of one size: more than rounding, less than any meaning
-)
+# Relative difference below which two eigenvalues are of one size: more than rounding, less than any meaning
+_TIED = 1e-9
 _CLEAR = 1e3  # times the rounding of an eigenvalue: those above are there in any factor
-_COLUMN_TOL = (
-    1e-7  # of the largest singular value: smaller columns of features are rounding, whose squares are divided by
-)
+# Of the largest singular value: smaller columns of features are rounding, whose squares are divided by
+_COLUMN_TOL = 1e-7
 
 
 @final

@@ -15,9 +15,8 @@ __all__ = ["best_cut", "check_fraction", "check_tol", "cut_by_halves"]
 # Truncations that "auto" compares, relative to the largest eigenvalue, the coarsest first.
 _COARSE_CUTS = (1e-1, 3e-2, 1e-2, 3e-3, 1e-3, 1e-4, 1e-5, 1e-6)
 _FINE_CUTS = (1e-8, 1e-10, 1e-12)  # below the rounding of similarities in float32, so for float64 only
-_NEARLY_AS_GOOD = (
-    1.02  # a coarser cut with at most so much more error is taken: smaller features, more stable in rounding
-)
+# A coarser cut with at most so much more error is taken: smaller features, more stable in rounding
+_NEARLY_AS_GOOD = 1.02
 _LEAST_ERROR = {4: 1e-6, 8: 1e-12}  # by bytes a number, relative to the matrix: smaller errors are rounding, and alike
 _FEW = 8  # landmarks: fewer are not divided into halves
 

@@ -157,9 +157,8 @@ class ExactKreinRidge(KernelMatrixMixin, SavableMixin, RegressorMixin, FrozenPar
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
-        tags.regressor_tags.poor_score = (
-            self.kernel is None
-        )  # a kernel of unit length scale fits data of that scale only
+        # A kernel of unit length scale fits data of that scale only
+        tags.regressor_tags.poor_score = self.kernel is None
         return tags
 
 

@@ -105,9 +105,8 @@ class LocalPart:
     def __call__(self, X: Any) -> np.ndarray:
         """Values of the leaves at raw rows, shape (n_rows, n_outputs), float64."""
         out = np.empty((X.shape[0], self.width))
-        step = max(
-            _ROWS_AT_A_TIME, 256 * self.leaves.n_leaves
-        )  # so that a leaf finds some rows of its own in each block
+        # So that a leaf finds some rows of its own in each block
+        step = max(_ROWS_AT_A_TIME, 256 * self.leaves.n_leaves)
         for rows in row_blocks(X.shape[0], step):
             out[rows] = self.leaves(_single(self.placement(finite_rows(X[rows], rows.start))))
         return out

@@ -27,9 +27,8 @@ from krein.learning.tuning.choice import Choice
 
 __all__ = ["EXACT_ROWS", "ExactMap", "exact_map", "fit_exact"]
 
-EXACT_ROWS = (
-    2000  # distinct rows up to which the spectrum of their kernel matrix costs no more than the choice of the kernel
-)
+# Distinct rows up to which the spectrum of their kernel matrix costs no more than the choice of the kernel
+EXACT_ROWS = 2000
 _ROUNDING = 1e-13  # of the largest eigenvalue, below which there is nothing
 
 

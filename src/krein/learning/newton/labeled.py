@@ -11,9 +11,8 @@ from krein.learning.row_sample import RowSample, distinct_groups, sample_numbers
 
 __all__ = ["CHOICE_ROWS", "LabeledRows", "LabeledSample", "balanced_weights", "deal_folds"]
 
-CHOICE_ROWS = (
-    20_000  # rows that choose C, λ or a kernel by cross-validation: the error of an accuracy of 0.9 is 0.2 % there
-)
+# Rows that choose C, λ or a kernel by cross-validation: the error of an accuracy of 0.9 is 0.2 % there
+CHOICE_ROWS = 20_000
 
 
 @dataclass(frozen=True, eq=False)

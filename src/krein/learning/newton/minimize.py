@@ -116,9 +116,8 @@ def _minimize(
     if start is not None:
         W = start.astype(rows.dtype)
         point = rows.at(W, problems)
-    evaluated = np.arange(
-        problems.strength.size
-    )  # what the point is of; those that have arrived are left out of the next
+    # What the point is of; those that have arrived are left out of the next
+    evaluated = np.arange(problems.strength.size)
     settled = np.zeros(evaluated.size, dtype=bool)
     for n_iter in range(max_iter + 1):
         mine = W[:, problems.columns(evaluated)]

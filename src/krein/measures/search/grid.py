@@ -14,9 +14,8 @@ from krein.measures.search.policy import SearchPolicy
 
 __all__ = ["Grid", "even_powers", "unit_grid"]
 
-_CLOSED_FORM_DIM = (
-    3  # the largest dimension in which Ω_d is an elementary or a tabulated function, so that many points are cheap
-)
+# The largest dimension in which Ω_d is an elementary or a tabulated function, so that many points are cheap
+_CLOSED_FORM_DIM = 3
 
 
 @final

@@ -129,7 +129,7 @@ def test(names: list[str], arguments: list[str]) -> int:
 def compute(path: str, most: int) -> None:
     """Measures, approximate kernel matrices and errors of the accuracy benchmark at one seed, into one file."""
     sys.path.insert(0, str(ROOT / "benchmarks"))
-    import accuracy  # type: ignore[import-not-found]
+    import accuracy
     import krein
 
     found: dict[str, np.ndarray] = {}
@@ -144,7 +144,7 @@ def compute(path: str, most: int) -> None:
         found[f"{label}|kernel matrix"] = f.approximate(new)
         found[f"{label}|mass and bias"] = np.array([f.measure_.mass, f.measure_.bias])
         found[f"{label}|error"] = np.linalg.norm(found[f"{label}|kernel matrix"] - case.kernel(new), keepdims=True)
-    np.savez(path, **found)  # type: ignore[arg-type]
+    np.savez(path, **found)
 
 
 def compare(names: list[str], most: int) -> int:

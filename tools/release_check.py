@@ -44,7 +44,7 @@ def require(condition: bool, message: str) -> None:
 def run(*command: str | Path, **kwargs: object) -> str:
     """Output of a command, or an error that shows it."""
     away = {**os.environ, "PYTHONPATH": ""}
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, env=away, **kwargs)  # type: ignore[call-overload]
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, env=away, **kwargs)
     require(done.returncode == 0, f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}")
     return str(done.stdout)
 

@@ -92,7 +92,7 @@ def warm_up(methods: Sequence[str]) -> None:
     rng = np.random.default_rng(0)
     X = rng.standard_normal((120, 4))
     for task, y in (("classification", (X[:, 0] > 0).astype(int)), ("regression", X[:, 0])):
-        known = table_contenders(task, 60, 4)  # type: ignore[arg-type]
+        known = table_contenders(task, 60, 4)
         chosen = [one for one in known if not methods or one.name in methods]
         list(score_folds(X, y, chosen, [(np.arange(60), np.arange(60, 120))]))
 

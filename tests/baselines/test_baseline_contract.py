@@ -90,7 +90,7 @@ class TestContract:
         f = make(name)
         assert clone(f).get_params() == f.get_params()
         f.fit(X)
-        np.testing.assert_array_equal(pickle.loads(pickle.dumps(f)).transform(X), f.transform(X))  # noqa: S301
+        np.testing.assert_array_equal(pickle.loads(pickle.dumps(f)).transform(X), f.transform(X))  # noqa: S301  # our own bytes
 
     def test_features_of_a_row_do_not_depend_on_the_others(self, name):
         f = make(name).fit(rows())

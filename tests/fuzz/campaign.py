@@ -133,7 +133,7 @@ def _next(worker: _Worker, todo: Iterator[int]) -> bool:
 def _answer(worker: _Worker, *, hangs: bool) -> Verdict:
     if not hangs:
         try:
-            return worker.pipe.recv()  # type: ignore[no-any-return]  # a pipe takes anything, this one verdicts
+            return worker.pipe.recv()  # a pipe takes anything, this one verdicts
         except (EOFError, OSError):
             worker.process.join()
     assert worker.seed is not None

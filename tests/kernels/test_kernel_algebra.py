@@ -133,7 +133,7 @@ def test_factors_are_finite_and_divisors_not_zero() -> None:
 class TestEveryKernelIsAValue:
     def test_frozen(self, kernel: Kernel) -> None:
         with pytest.raises((FrozenInstanceError, AttributeError)):
-            kernel.scale = 2.0  # type: ignore[attr-defined]
+            kernel.scale = 2.0
 
     def test_equal_to_its_copy(self, kernel: Kernel) -> None:
         again = pickle.loads(pickle.dumps(kernel))  # noqa: S301  # our own bytes

@@ -69,7 +69,7 @@ class TestEveryLaw:
         """∫ Ω_d(rz) f(r) dr by Gauss–Legendre on panels that resolve both the law and the waves, rest of the tail bounded."""
         law = law_of(kernel, dim)
         x, w = np.polynomial.legendre.leggauss(20)
-        for z in (0.0, 0.15 * kernel.scale, 0.8 * kernel.scale):  # type: ignore[attr-defined]
+        for z in (0.0, 0.15 * kernel.scale, 0.8 * kernel.scale):
             low, median, top = (float(v) for v in law.ppf(np.array([1e-10, 0.5, 1 - 1e-9])))
             if z > 0:
                 top = min(top, max(10 * median, 2000.0 / z))
@@ -90,7 +90,7 @@ class TestEveryLaw:
     def test_second_moment(self, kernel: Kernel, dim: int) -> None:
         """k″(0) = −E[r²]/d, checked on k itself; infinite exactly when k has a kink."""
         moment = law_of(kernel, dim).second_moment
-        h = 1e-3 * kernel.scale  # type: ignore[attr-defined]
+        h = 1e-3 * kernel.scale
         curvature = 2 * (1.0 - float(kernel.radial(h))) / h**2
         if np.isinf(moment):
             finer = 2 * (1.0 - float(kernel.radial(h / 100))) / (h / 100) ** 2

@@ -105,7 +105,7 @@ def test_what_is_no_product() -> None:
         Product((Gaussian(1.0), Gaussian(2.0)))
     for bad in ("gaussian", 2.0, Gaussian() - Cauchy()):
         with pytest.raises(TypeError, match="kernels that are not sums"):
-            Product((Gaussian(1.0), bad))  # type: ignore[arg-type]
+            Product((Gaussian(1.0), bad))
     with pytest.raises(ValueError, match="a sum of one kernel is that kernel"):
         Sum(((1.0, Gaussian()),))
 
@@ -201,7 +201,7 @@ def test_what_happens_at_the_edge(kernel: Kernel) -> None:
     odd = next((i for i, c in enumerate(coefficients) if i % 2 and abs(c) > 1e-12), math.inf)
     assert kernel.facts.edge_exponent == first / 2
     assert kernel.facts.edge_smoothness in (odd / 2, None)
-    rough = [k for k in kernel.parts if math.isfinite(k.facts.edge_smoothness)]  # type: ignore[attr-defined]
+    rough = [k for k in kernel.parts if math.isfinite(k.facts.edge_smoothness)]
     assert (kernel.facts.edge_smoothness is None) == (len(rough) > 1)
 
 

@@ -59,8 +59,8 @@ def test_malformed_functions(function, error: type[Exception], words: str) -> No
 
 def test_malformed_arguments() -> None:
     with pytest.raises(TypeError, match="must be callable"):
-        Radial(3.0)  # type: ignore[arg-type]
+        Radial(3.0)
     with pytest.raises(ValueError, match="one of 'euclidean', 'sphere'"):
-        Radial(ramp, domain="torus")  # type: ignore[arg-type]
+        Radial(ramp, domain="torus")
     with pytest.raises(TypeError, match="normalize must be True or False"):
-        Radial(ramp, normalize=1)  # type: ignore[arg-type]
+        Radial(ramp, normalize=1)

@@ -84,7 +84,7 @@ def test_positive_on_larger_spheres_is_positive_on_smaller_ones() -> None:
         domain = "euclidean"
         facts = Gaussian().facts
 
-        def radial(self, z):  # type: ignore[no-untyped-def]
+        def radial(self, z):
             return np.exp(-np.asarray(z))
 
         def __repr__(self) -> str:
@@ -103,9 +103,9 @@ def test_factors_are_positive_and_finite(bad: float) -> None:
 
 def test_what_is_no_scaled_kernel() -> None:
     with pytest.raises(TypeError, match="factor must be a real number"):
-        Gaussian().scaled("2")  # type: ignore[arg-type]
+        Gaussian().scaled("2")
     with pytest.raises(TypeError, match="kernel must be a kernel"):
-        Scaled("thin-plate", 2.0)  # type: ignore[arg-type]
+        Scaled("thin-plate", 2.0)
     with pytest.raises(ValueError, match=r"write kernel\.scaled"):
         Scaled(Gaussian(), 2.0)
     with pytest.raises(ValueError, match=r"write kernel\.scaled"):

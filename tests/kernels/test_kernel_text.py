@@ -84,4 +84,4 @@ def test_long_text_is_read() -> None:
 
 def test_only_strings_are_read() -> None:
     with pytest.raises(TypeError, match="from a string"):
-        parse_kernel(3)  # type: ignore[arg-type]
+        parse_kernel(3)

@@ -155,7 +155,10 @@ class TestOnSpheres:
     @pytest.mark.parametrize("dim", [2, 3, 4, 9, 50])
     def test_eigenvalues_of_polynomials_by_hand(self, dim: int) -> None:
         """k = u: only degree 1, with eigenvalue 1/d; k = u²: 1/d at degree 0 and 2/(d(d+2)) at degree 2."""
-        u = lambda z: 1 - z * z / 2  # noqa: E731
+
+        def u(z: np.ndarray) -> np.ndarray:
+            return 1 - z * z / 2
+
         first = sphere_eigenvalues(u, dim, 5)
         np.testing.assert_allclose(first, [0, 1 / dim, 0, 0, 0], atol=1e-12)
         second = sphere_eigenvalues(lambda z: u(z) ** 2, dim, 5)
@@ -196,7 +199,7 @@ class TestClosedForms:
         assert d.positive_definite is False
         assert d.mass == pytest.approx(1.806, abs=1e-3)
         assert "less than the difference" in d.reason
-        assert d.positive_mass - d.negative_mass == pytest.approx(1.0, abs=1e-9)  # type: ignore[operator]
+        assert d.positive_mass - d.negative_mass == pytest.approx(1.0, abs=1e-9)
         still = krein.diagnose(Gaussian(1.0) + 0.5 * Cauchy(1.0), 5)
         assert still.positive_definite
         dominated = krein.diagnose(Laplacian(1.0) - 0.2 * Gaussian(1.0), 1)  # the heavy tail and centre outweigh it
@@ -333,8 +336,8 @@ class TestMasses:
         rest = float(np.mean(rho[last] * r[last] ** beta)) * 600.0 ** (1 - beta) / (beta - 1)
         exact = float(rho.sum() * (r[1] - r[0])) + rest
         assert d.mass == pytest.approx(exact, rel=2e-3)
-        assert d.positive_mass - d.negative_mass == pytest.approx(1.0, abs=5e-3)  # type: ignore[operator]
-        assert d.positive_definite == (d.negative_mass <= 1e-6)  # type: ignore[operator]
+        assert d.positive_mass - d.negative_mass == pytest.approx(1.0, abs=5e-3)
+        assert d.positive_definite == (d.negative_mass <= 1e-6)
 
     def test_arc_cosine_on_the_plane(self) -> None:
         d = krein.diagnose(ArcCosine(1), 2)

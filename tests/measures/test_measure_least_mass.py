@@ -68,7 +68,7 @@ def test_within_its_bias_everywhere(kernel: Kernel, dim: int, radius: float) -> 
     assert m.head.degree == degree
     assert (m.radius, m.dim, m.decomposition) == (radius, dim, "jordan")
     assert isinstance(m.positive, Atoms)
-    assert m.positive.radii.size + m.negative.radii.size <= 60  # type: ignore[attr-defined]
+    assert m.positive.radii.size + m.negative.radii.size <= 60
 
 
 @pytest.mark.parametrize(("kernel", "in_16", "in_123"), TABLE, ids=lambda v: repr(v) if isinstance(v, Kernel) else "")
@@ -150,7 +150,7 @@ def test_scaling_kernel_and_data_changes_nothing_else() -> None:
     base = least(Gaussian(1.0), 16, 2.0, tol=1e-3)
     far = least(Gaussian(1e4), 16, 2e4, tol=1e-3)
     assert far.mass == pytest.approx(base.mass, rel=1e-6)
-    np.testing.assert_allclose(far.positive.radii * 1e4, base.positive.radii, rtol=1e-9)  # type: ignore[attr-defined]
+    np.testing.assert_allclose(far.positive.radii * 1e4, base.positive.radii, rtol=1e-9)
 
 
 def test_low_dimensions_are_resolved_between_grid_points() -> None:

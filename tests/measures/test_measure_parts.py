@@ -81,7 +81,7 @@ class TestEveryPart:
             with pytest.raises(ValueError, match="factor must be"):
                 part.scaled(bad)
         with pytest.raises(TypeError, match="factor must be a real number"):
-            part.scaled("2")  # type: ignore[arg-type]
+            part.scaled("2")
 
     def test_evaluate_keeps_shape(self, name: str) -> None:
         part = PARTS[name]

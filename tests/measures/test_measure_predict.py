@@ -104,7 +104,7 @@ def test_width() -> None:
         predicted_error(ATOMS, Z, 0)
     for bad in (10.0, "10", None, True):
         with pytest.raises(TypeError, match="n_components must be an integer"):
-            predicted_error(ATOMS, Z, bad)  # type: ignore[arg-type]
+            predicted_error(ATOMS, Z, bad)
 
 
 def orthogonal_directions(rng: np.random.Generator, blocks: int, dim: int) -> np.ndarray:

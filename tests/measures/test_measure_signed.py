@@ -55,7 +55,7 @@ def test_minus_swaps_the_parts_and_twice_is_nothing() -> None:
     m = example()
     np.testing.assert_array_equal((-m).positive.radii, m.negative.radii)
     np.testing.assert_array_equal((-m).negative.radii, m.positive.radii)
-    twice = -(-m)  # noqa: B002
+    twice = -(-m)  # noqa: B002  # minus twice, meant
     np.testing.assert_array_equal(twice.evaluate(Z), m.evaluate(Z))
     assert twice.head == m.head
 
@@ -145,7 +145,7 @@ def test_bad_input(make, error: type[Exception], words: str) -> None:
 def test_frozen_and_readable() -> None:
     m = example()
     with pytest.raises(AttributeError):
-        m.bias = 0.0  # type: ignore[misc]
+        m.bias = 0.0
     text = str(m)
     assert "R^4" in text
     assert "jordan" in text

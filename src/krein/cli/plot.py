@@ -50,7 +50,7 @@ def add_plot(app: "typer.Typer") -> None:
 
         parsed = parse_kernel(kernel)
         measure = _measure(parsed, dim, radius, method=method, head_degree=head_degree, truncate=truncate)
-        path = save_figure(plot_measure(parsed, measure, style=style), out)  # type: ignore[arg-type]
+        path = save_figure(plot_measure(parsed, measure, style=style), out)  # type: ignore[arg-type]  # it checks the style
         screen = console()
         screen.print(str(measure), markup=False)
         screen.print(f"written to {path}", markup=False, soft_wrap=True)

@@ -50,7 +50,7 @@ def test_leaves_learn_what_the_global_model_misses() -> None:
     assert local.feature_importances_.shape == (3,)
     assert local.feature_importances_[2] < 0.1
     with pytest.raises(AttributeError, match="solver='local'"):
-        linear.feature_importances_  # noqa: B018
+        linear.feature_importances_  # noqa: B018  # for the error alone
 
 
 def test_classes_and_two_classes() -> None:

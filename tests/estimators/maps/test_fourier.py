@@ -98,7 +98,7 @@ class TestContract:
         assert copy.kernel == NTK()
         assert not hasattr(copy, "signature_")
         np.testing.assert_array_equal(copy.fit(POSITIVE).transform(POSITIVE), Z)
-        np.testing.assert_array_equal(pickle.loads(pickle.dumps(f)).transform(POSITIVE), Z)  # noqa: S301
+        np.testing.assert_array_equal(pickle.loads(pickle.dumps(f)).transform(POSITIVE), Z)  # noqa: S301  # our own bytes
         np.testing.assert_array_equal(f.set_params(n_components=32).fit(POSITIVE).signature_.shape, (32,))
 
     def test_grid_search_over_kernels_and_widths(self):

@@ -142,7 +142,7 @@ def test_a_learned_metric_weighs_columns() -> None:
     assert learned.features_.feature_importances_.argmax() == 2
     assert learned.score(T, np.sin(3.0 * T[:, 2])) > plain.score(T, np.sin(3.0 * T[:, 2])) + 0.05
     with pytest.raises(AttributeError, match="metric='learned'"):
-        plain.features_.feature_importances_  # noqa: B018
+        plain.features_.feature_importances_  # noqa: B018  # for the error alone
 
 
 def test_what_a_learned_metric_needs() -> None:

@@ -248,7 +248,7 @@ def check_signature(fitted: Any) -> None:
     fitted : a fitted map
     """
     try:
-        fitted.signature_  # noqa: B018
+        fitted.signature_  # noqa: B018  # for the error alone
     except AttributeError as error:
         raise TypeError(
             f"features must be a map with a signature, but {type(fitted).__name__} has no signature_ after fit; use "

@@ -301,7 +301,8 @@ class TunedFeatures(DataChosenMap, SignedTransformer):
             return np.asarray(self.features_.transform(self.choice_.placement(X)))
 
     def _formula(self, rows: Expression) -> Expression:
-        return self.features_._formula(translate(self.choice_.placement, rows))  # type: ignore[no-any-return]
+        formula: Expression = self.features_._formula(translate(self.choice_.placement, rows))
+        return formula
 
     def _inner_columns(self) -> int | None:
         return self.choice_.placement.n_outputs(self.n_features_in_)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from abc import ABC, abstractmethod
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
@@ -13,15 +14,8 @@ __all__ = ["XRFMClassifier", "XRFMRegressor"]
 _HELD_OUT = 0.2  # of the rows given, for xRFM to tune itself on: it asks for them, and its own examples take so many
 
 
-class _XRFM(BaseEstimator):
-    """What both have in common."""
-
-    def __init__(self, random_state: int = 0) -> None:
-        self.random_state = random_state
-
-
-class XRFMClassifier(ClassifierMixin, _XRFM):
-    """Recursive feature machines that predict classes, with the settings that xRFM has by default.
+class _XRFM(BaseEstimator, ABC):
+    """Recursive feature machines with the settings that xRFM has by default; a subclass says what they predict.
 
     Parameters
     ----------
@@ -29,7 +23,10 @@ class XRFMClassifier(ClassifierMixin, _XRFM):
         Of the rows held out, and of xRFM's own draws.
     """
 
-    def fit(self, X: Any, y: Any) -> XRFMClassifier:
+    def __init__(self, random_state: int = 0) -> None:
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> Self:
         """Fit on four fifths of the rows, tuned on the others.
 
         Parameters
@@ -41,13 +38,18 @@ class XRFMClassifier(ClassifierMixin, _XRFM):
         -------
         self
         """
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        few = np.bincount(codes).min() < 2 or _HELD_OUT * len(codes) < len(self.classes_)
-        self.model_ = _fitted(X, codes.astype(np.int64), self.random_state, None if few else codes)
+        from xrfm import xRFM
+
+        target, strata = self._learn_target(np.asarray(y))
+        X, X_tune, target, target_tune = train_test_split(
+            _rows(X), target, test_size=_HELD_OUT, random_state=self.random_state, stratify=strata
+        )
+        self.model_ = xRFM(device="cpu", random_state=self.random_state, verbose=False)
+        self.model_.fit(X, target, X_tune, target_tune)
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """Classes of new rows.
+        """Classes or values of new rows.
 
         Parameters
         ----------
@@ -57,12 +59,19 @@ class XRFMClassifier(ClassifierMixin, _XRFM):
         -------
         ndarray of shape (n_rows,)
         """
-        codes = np.asarray(self.model_.predict(_rows(X))).ravel()
-        return np.asarray(self.classes_[codes.astype(np.int64)])
+        return self._in_units_of_y(np.asarray(self.model_.predict(_rows(X))).ravel())
+
+    @abstractmethod
+    def _learn_target(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+        """What xRFM is to predict, and the classes of which the held-out rows get their share, if any."""
+
+    @abstractmethod
+    def _in_units_of_y(self, predicted: np.ndarray) -> np.ndarray:
+        """What xRFM predicted, as `y` has it."""
 
 
-class XRFMRegressor(RegressorMixin, _XRFM):
-    """Recursive feature machines that predict a quantity, with the settings that xRFM has by default.
+class XRFMClassifier(ClassifierMixin, _XRFM):
+    """Recursive feature machines that predict classes, with the settings that xRFM has by default.
 
     Parameters
     ----------
@@ -70,46 +79,31 @@ class XRFMRegressor(RegressorMixin, _XRFM):
         Of the rows held out, and of xRFM's own draws.
     """
 
-    def fit(self, X: Any, y: Any) -> XRFMRegressor:
-        """Fit on four fifths of the rows, tuned on the others, to a standardized target.
+    def _learn_target(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        few = np.bincount(codes).min() < 2 or _HELD_OUT * len(codes) < len(self.classes_)
+        return codes.astype(np.int64), None if few else codes
 
-        Parameters
-        ----------
-        X : array of shape (n_rows, n_columns)
-        y : array of shape (n_rows,)
+    def _in_units_of_y(self, predicted: np.ndarray) -> np.ndarray:
+        return np.asarray(self.classes_[predicted.astype(np.int64)])
 
-        Returns
-        -------
-        self
-        """
-        y = np.asarray(y, dtype=np.float64)
+
+class XRFMRegressor(RegressorMixin, _XRFM):
+    """Recursive feature machines that predict a quantity, standardized, with the settings that xRFM has by default.
+
+    Parameters
+    ----------
+    random_state : int, default=0
+        Of the rows held out, and of xRFM's own draws.
+    """
+
+    def _learn_target(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+        y = y.astype(np.float64)
         self.mean_, self.deviation_ = float(y.mean()), float(y.std()) or 1.0
-        target = ((y - self.mean_) / self.deviation_).astype(np.float32)
-        self.model_ = _fitted(X, target, self.random_state, None)
-        return self
+        return ((y - self.mean_) / self.deviation_).astype(np.float32), None
 
-    def predict(self, X: Any) -> np.ndarray:
-        """Values at new rows.
-
-        Parameters
-        ----------
-        X : array of shape (n_rows, n_columns)
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-        """
-        values = np.asarray(self.model_.predict(_rows(X)), dtype=np.float64).ravel()
-        return values * self.deviation_ + self.mean_
-
-
-def _fitted(X: Any, y: np.ndarray, seed: int, classes: np.ndarray | None) -> Any:
-    from xrfm import xRFM
-
-    X, X_tune, y, y_tune = train_test_split(_rows(X), y, test_size=_HELD_OUT, random_state=seed, stratify=classes)
-    model = xRFM(device="cpu", random_state=seed, verbose=False)
-    model.fit(X, y, X_tune, y_tune)
-    return model
+    def _in_units_of_y(self, predicted: np.ndarray) -> np.ndarray:
+        return predicted.astype(np.float64) * self.deviation_ + self.mean_
 
 
 def _rows(X: Any) -> np.ndarray:

@@ -233,3 +233,13 @@ def test_without_the_compiler_results_are_the_same():
     }
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("most", [5e-324, 1e-310, 1e160, 1e300])
+def test_ranges_whose_squares_are_no_numbers(most):
+    found = radial_polynomial(Gaussian(most).radial, most, np.dtype(np.float64))
+    assert found is None or np.isfinite(found(np.array([0.0, 0.5 * most]))).all()
+    X = np.array([[most], [-0.5 * most]])
+    out = np.empty((2, 2))
+    Sections(Gaussian(most), X).write(X, out)
+    np.testing.assert_allclose(out, Gaussian(most)(X), atol=1e-12)

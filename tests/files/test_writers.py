@@ -99,7 +99,7 @@ APPENDERS = {
 QUIET = {"krein train", "check before a command", "krein predict", "download", "download to a folder"}
 
 
-@pytest.mark.parametrize("name", (WRITERS | APPENDERS).keys() - QUIET)
+@pytest.mark.parametrize("name", sorted((WRITERS | APPENDERS).keys() - QUIET))
 @pytest.mark.parametrize("there", [False, True])
 def test_a_disk_that_is_full(name, there, tmp_path):
     """The error says which file, a previous one stays as it was, and nothing is left beside it."""
@@ -122,7 +122,7 @@ def test_a_disk_that_is_full(name, there, tmp_path):
         assert not left or path.read_bytes() == b""  # an appender has made its file
 
 
-@pytest.mark.parametrize("name", WRITERS.keys() - {"download"} | APPENDERS.keys())
+@pytest.mark.parametrize("name", sorted(WRITERS.keys() - {"download"} | APPENDERS.keys()))
 def test_a_folder_that_takes_no_files(name, tmp_path):
     """Of the kernel's own file system, which refuses new files even to root."""
     if not os.path.isdir("/proc/self"):

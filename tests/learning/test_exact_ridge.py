@@ -70,3 +70,9 @@ def test_a_singular_system_is_refused_and_never_chosen():
 def test_a_matrix_of_zeros_predicts_the_mean():
     found = fit_exact_ridge(np.zeros((5, 5)), np.arange(5.0)[:, None], regularizer="hilbert")
     np.testing.assert_allclose(found.offset, 2.0)
+
+
+def test_coefficients_beyond_floats_are_refused():
+    targets, smallest = np.array([[8e299], [3e298]]), np.full((1, 2), 1e-13)
+    with pytest.raises(ValueError, match=r"coefficients for y, which reaches 8e\+299"):
+        fit_exact_ridge(np.zeros((2, 2)), targets, regularizer="hilbert", candidates=smallest)

@@ -94,6 +94,8 @@ def radial_polynomial(
             return None
         for root in (False, True):
             half = 0.5 * (most if root else most * most)
+            if not np.finfo(np.float64).tiny <= half < np.inf:  # its reciprocal, or it, is no number
+                continue
             nodes = half * (1.0 + np.cos(_angles()))
             values = _interpolation() @ radial(nodes if root else np.sqrt(nodes))
             # At most, from each coefficient on; beyond is rounding

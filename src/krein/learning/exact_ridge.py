@@ -116,8 +116,14 @@ def _fit(
         problem = dual_problem(gram, regularizer, minus / plus, center=intercept, weight=weight)
     else:
         _check_clearance(problem.clearance(total * plus), plus)
-    dual = problem.coefficients(targets, total * plus)
-    offset = weight @ (targets - gram @ dual) / total if intercept else np.zeros(targets.shape[1])
+    with np.errstate(over="ignore", invalid="ignore"):
+        dual = problem.coefficients(targets, total * plus)
+        offset = weight @ (targets - gram @ dual) / total if intercept else np.zeros(targets.shape[1])
+    if not (np.isfinite(dual).all() and np.isfinite(offset).all()):
+        raise ValueError(
+            f"the coefficients for y, which reaches {np.abs(targets).max():.3g}, are beyond what a float can hold; divide y by "
+            "that, or give a larger lam"
+        )
     return ExactRidgeSolution(dual, offset, (plus, minus))
 
 

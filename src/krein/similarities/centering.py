@@ -24,8 +24,18 @@ def square_means(distances: np.ndarray) -> np.ndarray:
     """
     means = np.empty(distances.shape[0])
     for rows in row_blocks(distances.shape[0], _STRIPE):
-        means[rows] = np.square(distances[rows], dtype=np.float64).mean(axis=1)
+        means[rows] = _squares(distances[rows]).mean(axis=1)
     return means
+
+
+def _squares(distances: np.ndarray) -> np.ndarray:
+    with np.errstate(over="ignore"):
+        squares: np.ndarray = np.square(distances, dtype=np.float64)
+    if np.isinf(squares).any():
+        raise ValueError(
+            f"a distance in X is {np.abs(distances).max():.3g}, whose square no float can hold; divide all distances by one number"
+        )
+    return squares
 
 
 def centered_rows(distances: np.ndarray, means: np.ndarray) -> np.ndarray:
@@ -43,7 +53,7 @@ def centered_rows(distances: np.ndarray, means: np.ndarray) -> np.ndarray:
     -------
     ndarray of shape (n_new, n)
     """
-    squares: np.ndarray = np.square(distances, dtype=np.float64)
+    squares = _squares(distances)
     squares -= squares.mean(axis=1, keepdims=True) + (means - means.mean())
     squares *= -0.5
     return squares

@@ -139,3 +139,12 @@ def test_refusals(rng):
         KreinMDS().fit(np.triu(D))
     with pytest.raises(ValueError, match="square matrix"):
         KreinMDS().fit(D[:3])
+
+
+def test_distances_whose_squares_are_no_numbers_are_refused():
+    D = np.array([[0.0, 1e183], [1e183, 0.0]])
+    with pytest.raises(ValueError, match=r"a distance in X is 1e\+183, whose square no float can hold"):
+        KreinMDS(1).fit(D)
+    embedding = KreinMDS(1).fit(D / 1e183)
+    with pytest.raises(ValueError, match="whose square no float can hold"):
+        embedding.transform(D)

@@ -156,3 +156,18 @@ def test_calibration_of_rows(rows, name):
     X, y, _ = rows
     calibrated = CalibratedClassifierCV(CLASSIFIERS[name](), cv=3).fit(X, y)
     assert calibrated.predict_proba(X).shape == (160, 3)
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_labels_of_several_kinds_are_refused(name):
+    y = np.array(["a", 0, "b", 1], dtype=object)
+    with pytest.raises(ValueError, match="y must have labels of one kind, got int and str"):
+        CLASSIFIERS[name]().fit(np.arange(8.0).reshape(4, 2), y)
+
+
+def test_classes_without_weight_and_weights_without_classes():
+    X, y = np.arange(8.0).reshape(4, 2), np.array([0, 1, 0, 1])
+    with pytest.raises(ValueError, match="weight"):
+        CLASSIFIERS["ridge"](class_weight="balanced").fit(X, y, np.zeros(4))
+    with pytest.raises(TypeError, match="class_weight must be 'balanced', a mapping"):
+        CLASSIFIERS["ridge"](class_weight=0.5).partial_fit(X, y)

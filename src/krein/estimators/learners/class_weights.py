@@ -10,7 +10,7 @@ from typing import Any, final
 import numpy as np
 
 from krein.distributed.dask_rows import DaskRows
-from krein.estimators.learners.input_checks import check_class_weight, check_labels, check_weight
+from krein.estimators.learners.input_checks import check_class_weight, check_labels, check_weight, weights_by_class
 from krein.learning.newton.labeled import LabeledSample
 
 __all__ = ["weigh_chunks", "weigh_dask", "weigh_rows"]
@@ -25,6 +25,8 @@ class _Factors:
     factors: np.ndarray
 
     def __call__(self, y: np.ndarray) -> np.ndarray:
+        if not self.classes.size:  # no row has a weight, which whoever counts rows says
+            return np.ones(y.shape[0])
         places = np.minimum(np.searchsorted(self.classes, y), self.classes.size - 1)
         return np.asarray(np.where(self.classes[places] == y, self.factors[places], 1.0))
 
@@ -62,7 +64,7 @@ def weigh_rows(class_weight: Any, y: Any, sample_weight: Any, *, all_rows: bool 
                 "once, a mapping of classes to weights"
             )
         known = set(labels.tolist())
-        class_weight = {label: factor for label, factor in dict(class_weight).items() if label in known}
+        class_weight = {label: factor for label, factor in weights_by_class(class_weight).items() if label in known}
     factors = _factors_of(class_weight, sample)(labels)
     return factors if weight is None else weight * factors
 

@@ -7,13 +7,12 @@ from typing import Any, Self, final
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.svm import SVC
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from krein._core.checks import positive_real, truth_value
 from krein._core.threads import quiet_blas
 from krein.estimators.frozen_params import FrozenParamsMixin
-from krein.estimators.learners.input_checks import check_class_weight, check_numbers, check_weight
+from krein.estimators.learners.input_checks import check_class_weight, check_labels, check_numbers, check_weight
 from krein.estimators.learners.kernel_matrix import KernelMatrixMixin
 from krein.files.models import SavableMixin
 from krein.learning.copies import find_copies
@@ -263,7 +262,7 @@ class ExactKreinSVC(KernelMatrixMixin, SavableMixin, ClassifierMixin, FrozenPara
         """
         C, tol = positive_real(self.C, "C"), positive_real(self.tol, "tol")
         X, y = self._checked_pair(X, y)
-        check_classification_targets(y)
+        y = check_labels(y)
         _, codes = np.unique(y, return_inverse=True)
         copies = find_copies(len(y), self._comparable(X), check_weight(sample_weight, len(y)), codes)
         classes, labels = np.unique(y[copies.first], return_inverse=True)

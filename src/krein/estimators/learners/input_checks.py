@@ -16,7 +16,15 @@ from krein.estimators.numbers import checked_rows, numbers_in
 from krein.learning.newton.labeled import balanced_weights
 from krein.learning.stream import checked_weight
 
-__all__ = ["check_class_weight", "check_labels", "check_lengths", "check_numbers", "check_rows", "check_weight"]
+__all__ = [
+    "check_class_weight",
+    "check_labels",
+    "check_lengths",
+    "check_numbers",
+    "check_rows",
+    "check_weight",
+    "weights_by_class",
+]
 
 
 def check_rows(estimator: BaseEstimator, X: Any, *, first: bool) -> Any:
@@ -104,8 +112,21 @@ def check_labels(y: Any, start: int = 0) -> np.ndarray:
             f"y contains NaN, first in row {start + int(np.flatnonzero(missing)[0])}, and a missing label is no class; "
             "drop those rows or give them a label of their own"
         )
+    if labels.dtype.kind == "O":
+        _check_one_order(labels)
     check_classification_targets(labels)
     return labels
+
+
+def _check_one_order(labels: np.ndarray) -> None:
+    """An error unless labels can be sorted, as classes are."""
+    try:
+        np.unique(labels)
+    except TypeError as error:
+        kinds = sorted({type(label).__name__ for label in labels})
+        raise ValueError(
+            f"y must have labels of one kind, got {' and '.join(kinds[:3])}; make all of them strings or all of them numbers"
+        ) from error
 
 
 def _check_given(y: Any) -> None:
@@ -159,12 +180,7 @@ def check_class_weight(class_weight: Any, classes: np.ndarray, totals: np.ndarra
     if isinstance(class_weight, str):
         one_of(class_weight, "class_weight", ("balanced",), otherwise=", a mapping of classes to weights or None")
         return balanced_weights(totals)
-    if not isinstance(class_weight, Mapping):
-        raise TypeError(
-            f"class_weight must be 'balanced', a mapping of classes to weights or None, got {class_weight!r} of type "
-            f"{type(class_weight).__name__}"
-        )
-    known = classes.tolist()
+    known, class_weight = classes.tolist(), weights_by_class(class_weight)
     strange = [label for label in class_weight if label not in known]
     if strange:
         raise ValueError(
@@ -174,3 +190,23 @@ def check_class_weight(class_weight: Any, classes: np.ndarray, totals: np.ndarra
     if not np.isfinite(factors).all() or (factors <= 0.0).any():
         raise ValueError(f"class_weight must have positive and finite weights, got {dict(class_weight)!r}")
     return factors
+
+
+def weights_by_class(class_weight: Any) -> Mapping[Any, Any]:
+    """An error unless weights of classes are a mapping.
+
+    Parameters
+    ----------
+    class_weight : object
+        What the parameter is, if it is neither None nor a word.
+
+    Returns
+    -------
+    Mapping
+    """
+    if not isinstance(class_weight, Mapping):
+        raise TypeError(
+            f"class_weight must be 'balanced', a mapping of classes to weights or None, got {class_weight!r} of type "
+            f"{type(class_weight).__name__}"
+        )
+    return class_weight

@@ -61,7 +61,20 @@ def test_refusals():
             krein.compare(matrix, labels, **options)
 
 
-def test_most_similar_is_nearest():
-    K = np.array([[1.0, 0.9, 0.1], [0.9, 1.0, 0.2], [0.1, 0.2, 1.0]])
-    step = Dissimilarity().fit(K)
-    np.testing.assert_allclose(step.transform([[0.5, 1.2, -1.0]]), [[0.5, 0.0, 2.0]])
+def test_nearest_is_by_distance_and_not_by_similarity():
+    X = np.random.default_rng(0).normal(size=(30, 4)) * [1.0, 1.0, 3.0, 0.5]
+    for signs in (np.ones(4), np.array([1.0, 1.0, -1.0, 1.0])):
+        squared = ((X[:, None] - X[None]) ** 2 @ signs)[20:, :20]
+        K = (X * signs) @ X.T
+        found = Dissimilarity().fit(K[:20, :20]).transform(K[20:, :20])
+        np.testing.assert_allclose(found, squared - squared.min(axis=1, keepdims=True), atol=1e-12)
+
+
+def test_neighbors_do_not_depend_on_the_origin():
+    """Three groups on a ray: those farthest out are the most similar to all, and each is nearest to its own."""
+    rng = np.random.default_rng(0)
+    groups = np.repeat([0, 1, 2], 20)
+    X = np.column_stack([1.0 + groups + rng.uniform(-0.2, 0.2, size=60), rng.uniform(-0.2, 0.2, size=60)])
+    for points in (X, X - X.mean(axis=0)):
+        (found,) = krein.compare(points @ points.T, groups, folds=3, methods=["neighbors"]).summaries()
+        assert found.mean == 1.0

@@ -40,16 +40,20 @@ _REPAIRS = {
 
 
 class Dissimilarity(TransformerMixin, BaseEstimator):
-    """Similarities turned upside down, for methods that look for the nearest: the largest one seen less each.
+    r"""Squared distances of similarities, :math:`k(x, x) - 2 k(x, y) + k(y, y)`, for methods that look for the nearest.
+
+    The similarity of a new object with itself is not in a matrix of its similarities with others. It is the same for all of
+    them, so their order does not depend on it: distances are told from the least of each row, which also keeps those of an
+    indefinite similarity from being negative.
 
     Attributes
     ----------
-    largest_ : float
-        Of the training matrix; what is larger later counts as equal to it.
+    own_ : ndarray of shape (n_samples,)
+        Similarity of each training object with itself.
     """
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Find the largest similarity.
+        """Remember how similar each object is to itself.
 
         Parameters
         ----------
@@ -62,11 +66,11 @@ class Dissimilarity(TransformerMixin, BaseEstimator):
         """
         X = validate_data(self, X, dtype=[np.float64, np.float32])
         PrecomputedSimilarity().settled(X)
-        self.largest_ = float(X.max())
+        self.own_ = X.diagonal().copy()
         return self
 
     def transform(self, X: Any) -> np.ndarray:
-        """How much less similar than the most similar.
+        """How much farther than the nearest.
 
         Parameters
         ----------
@@ -76,9 +80,10 @@ class Dissimilarity(TransformerMixin, BaseEstimator):
         -------
         ndarray of shape (n_new, n_samples)
         """
-        check_is_fitted(self, "largest_")
+        check_is_fitted(self, "own_")
         X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
-        return np.asarray(np.maximum(self.largest_ - X, 0.0))
+        far = self.own_ - 2.0 * X
+        return np.asarray(far - far.min(axis=1, keepdims=True))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -116,7 +121,7 @@ def matrix_contenders(task: Task, n_objects: int, *, seed: int = 0) -> list[Cont
     neighbors: Any = (KNeighborsClassifier if classify else KNeighborsRegressor)(metric="precomputed")
     step = f"{type(neighbors).__name__.lower()}__n_neighbors"
     search = GridSearchCV(make_pipeline(Dissimilarity(), neighbors), {step: [1, 3, 5]}, cv=_INNER)
-    found.append(Contender("neighbors", "nearest neighbors", search, note="1, 3 or 5 of the most similar objects"))
+    found.append(Contender("neighbors", "nearest neighbors", search, note="1, 3 or 5, by k(x, x) − 2 k(x, y) + k(y, y)"))
     return found
 
 

@@ -20,6 +20,7 @@ from krein.estimators.maps.nystroem import KreinNystroem
 from krein.estimators.maps.tuned import TunedFeatures
 from krein.files.models import ModelFileError, load_model, read_header, save_model
 from krein.kernels import NTK, DeltaGaussian, Gaussian, Laplacian, Radial, SphericalPolynomial
+from krein.similarities import DistanceKernel
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(0.05, 1.0, size=(300, 5))
@@ -285,10 +286,25 @@ class TestUnwritable:
         with pytest.raises(ModelFileError, match=r"holds a function.*named kernel"):
             model.save(path)
         model = ExactKreinRidge(lambda A, B: A @ B.T, lam=0.1).fit(X[:20], Y[:20])
-        with pytest.raises(ModelFileError, match=r"ExactKreinRidge.kernel is a .*function"):
+        with pytest.raises(ModelFileError, match=r"ExactKreinRidge.kernel is a .*function.*kernel='precomputed'"):
+            model.save(path)
+        model = ExactKreinRidge(DistanceKernel(lambda a, b: abs(a[0] - b[0])), lam=0.1).fit(X[:20], Y[:20])
+        with pytest.raises(ModelFileError, match=r"kernel.metric is a .*function.*DistanceKernel\('cityblock'\)"):
             model.save(path)
         assert path.read_text() == "previous"
         assert os.listdir(tmp_path) == ["m"]
+
+    def test_what_the_refusal_of_a_function_says_to_use_can_be_saved(self, tmp_path):
+        rows, new = X[:20], X[20:30]
+        K, K_new = (np.abs(A[:, None] - rows).sum(axis=2) for A in (rows, new))
+        for kernel, A, B in (
+            (DistanceKernel("cityblock"), rows, new),
+            (DistanceKernel("precomputed"), K, K_new),
+            ("precomputed", np.exp(-K), np.exp(-K_new)),
+        ):
+            model = ExactKreinRidge(kernel, lam=0.1).fit(A, Y[:20])
+            model.save(tmp_path / "m")
+            np.testing.assert_array_equal(load_model(tmp_path / "m").predict(B), model.predict(B))
 
     def test_no_such_folder_and_a_folder(self, tmp_path):
         model = ExactKreinRidge(lam=0.1).fit(X[:20], Y[:20])

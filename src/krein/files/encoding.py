@@ -15,6 +15,7 @@ from krein.kernels import Kernel
 __all__ = ["KIND", "Encoder"]
 
 KIND = "@"  # a JSON object with this key says what it stands for; there are no others in the tree of a model
+_CALLED = ("kernel", "metric")  # parameters that may be a function, and need not be one
 
 
 class Encoder:
@@ -155,11 +156,17 @@ class Encoder:
                 f"{self._name(path)} is {value!r}, a kernel that cannot be stored because it holds a function, and so neither can "
                 "the model; use a named kernel of krein.kernels"
             )
-        return (
+        reason = (
             f"{self._name(path)} is a {kind.__module__}.{kind.__qualname__}, which cannot be stored: a model file holds "
             "arrays, plain values and objects of classes registered with krein.files.registry.register, so that reading it "
             "runs no foreign code"
         )
+        if path.rpartition(".")[2] in _CALLED and callable(value):
+            return (
+                f"{reason}; use a distance by name, as in DistanceKernel('cityblock'), or an object with __call__ of a registered "
+                "class, or kernel='precomputed' with similarities that you compute yourself"
+            )
+        return reason
 
     def _name(self, path: str) -> str:
         return f"{self.root}.{path.lstrip('.')}" if path else self.root

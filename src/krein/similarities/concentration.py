@@ -49,8 +49,9 @@ class Concentration:
     def verdict(self) -> str:
         """Whether it is ``"noise"`` or ``"signal"``; ``"undecided"`` where so few directions could be either.
 
-        Independent noise is called signal with a chance below one in 10,000. Where not even a single direction would be called
-        signal, nothing is called noise.
+        Signal is more than four standard deviations from noise. Were the directions of noise normally distributed, with mean and
+        deviation known, it would be called signal once in 30,000 times; as both come from 40 draws, once in 6,000. That they are
+        has not been measured. Where not even a single direction would be called signal, nothing is called noise.
         """
         if self.deviations > _DEVIATIONS:
             return "signal"

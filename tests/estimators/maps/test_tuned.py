@@ -3,6 +3,7 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.linear_model import LogisticRegression, RidgeCV
@@ -186,3 +187,17 @@ def test_projected_features_of_a_learner_learn_from_chunks_as_from_all_rows():
     np.testing.assert_allclose(chunks.predict(rows), whole.predict(rows), atol=1e-6)
     single = KreinRidge(features, solver="features").fit(rows.astype(np.float32), y)
     np.testing.assert_allclose(single.predict(rows), whole.predict(rows), atol=1e-2)
+
+
+def test_names_of_columns_are_remembered():
+    rows = np.random.default_rng(0).normal(size=(60, 3))
+    frame, targets = pd.DataFrame(rows, columns=list("abc")), rows[:, 0] > 0
+    for given in (targets, None):
+        features = TunedFeatures(n_components=16, random_state=0).fit(frame, given)
+        assert list(features.feature_names_in_) == list("abc")
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert features.transform(frame).shape == (60, 16)
+        with pytest.raises(ValueError, match="feature names"):
+            features.transform(frame[list("cab")])
+    assert not hasattr(features.fit(rows), "feature_names_in_")

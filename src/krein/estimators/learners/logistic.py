@@ -21,7 +21,7 @@ _GRID = np.geomspace(1e0, 1e-9, 10)  # λ in units of the mean square length of 
 
 @final
 class KreinLogistic(NewtonClassifier):
-    r"""Logistic regression in a reproducing kernel Kreĭn space, through features with a signature: calibrated probabilities.
+    r"""Logistic regression in a reproducing kernel Kreĭn space, through features with a signature: probabilities.
 
     .. math:: \min_{W, b} \sum_i -s_i \log p_{y_i}(x_i) + \tfrac12 n\lambda \sum_c w_c^\top R\, w_c, \qquad
               p_c(x) = \frac{e^{z(x)^\top w_c + b_c}}{\sum_{c'} e^{z(x)^\top w_{c'} + b_{c'}}},

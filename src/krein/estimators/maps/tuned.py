@@ -145,7 +145,7 @@ class TunedFeatures(DataChosenMap, SignedTransformer):
             y, targets = _as_targets(y)
             examples = Examples(y, targets, FEATURE_CHOICE_ROWS)
         seen = look_at_matrix(X, None, summarize=True, examples=examples)[1]
-        return self.fit_choice(seen, self.choose(seen if examples is None else comparable(seen, examples.targets)))
+        return self._fit_chosen(seen, self.choose(seen if examples is None else comparable(seen, examples.targets)))
 
     @property
     def chooses(self) -> bool:
@@ -208,8 +208,12 @@ class TunedFeatures(DataChosenMap, SignedTransformer):
         self
         """
         self._check_parameters()
-        X = checked_rows(self, seen.sample, accept_sparse="csr", dtype=[np.float64, np.float32])
-        placed = choice.placement(X)
+        checked_rows(self, seen.sample, accept_sparse="csr", dtype=[np.float64, np.float32])
+        return self._fit_chosen(seen, choice)
+
+    def _fit_chosen(self, seen: FirstPass, choice: Choice) -> Self:
+        """The same from rows that were checked, whose columns are remembered with their names."""
+        placed = choice.placement(seen.sample)
         self.choice_ = choice
         with config_context(assume_finite=True):
             width = _width(seen, self.n_components)

@@ -121,7 +121,9 @@ def matrix_contenders(task: Task, n_objects: int, *, seed: int = 0) -> list[Cont
     neighbors: Any = (KNeighborsClassifier if classify else KNeighborsRegressor)(metric="precomputed")
     step = f"{type(neighbors).__name__.lower()}__n_neighbors"
     search = GridSearchCV(make_pipeline(Dissimilarity(), neighbors), {step: [1, 3, 5]}, cv=_INNER)
-    found.append(Contender("neighbors", "nearest neighbors", search, note="1, 3 or 5, by k(x, x) − 2 k(x, y) + k(y, y)"))
+    found.append(
+        Contender("neighbors", "nearest neighbors", search, note="1, 3 or 5, by k(x, x) − 2 k(x, y) + k(y, y)")
+    )
     return found
 
 

@@ -1,75 +1,180 @@
-"""How far long work has come, on standard error: a bar on a terminal; elsewhere a line for the first and for each tenth."""
+"""How far long work has come, on standard error: bars on a terminal and in a notebook, a line for each tenth elsewhere."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+import threading
+import time
+from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
+from typing import Any, Literal, Protocol, final
 
-__all__ = ["progress"]
+__all__ = ["ShowProgress", "Unit", "progress"]
+
+Unit = Literal["count", "bytes", "share"]
+_LINES = 10  # where there is no bar
+_SPEED_SECONDS = 600.0  # over which the speed is averaged that tells the time left: pieces of work may differ much
+
+
+class ShowProgress(Protocol):
+    """Called after each piece of work."""
+
+    def __call__(self, done: float, total: float | None = None, title: str | None = None, *, reused: float = 0) -> None:
+        """Show how far it is.
+
+        Parameters
+        ----------
+        done : float
+            Of the work, what was found done before included.
+        total : float or None, default=None
+            All of the work; None for what was said before.
+        title : str or None, default=None
+            Of the piece just done; None for the one before.
+        reused : float, default=0
+            Of the work, what was found done before, which took no time.
+        """
 
 
 @contextmanager
-def progress(label: str, total: int) -> Iterator[Callable[[int], None]]:
+def progress(
+    what: str, total: float | None = None, *, title: str | None = None, unit: Unit = "count", lines: bool = True
+) -> Iterator[ShowProgress]:
     """Show how far work has come while the block runs.
+
+    On a terminal, and in a notebook with ipywidgets, it is a bar with the time left, which goes when the block ends;
+    bars that are shown at the same time stand below each other. Elsewhere it is a line for the first piece of work and
+    for each tenth.
 
     Parameters
     ----------
-    label : str
-        What is counted.
-    total : int
-        How many there will be at most.
+    what : str
+        Is counted, in the plural.
+    total : float or None, default=None
+        How much there will be, as far as is known now.
+    title : str or None, default=None
+        Beside the bar; None for `what`.
+    unit : {"count", "bytes", "share"}, default="count"
+        How the bar tells what is done.
+    lines : bool, default=True
+        Whether there are lines where there is no bar.
 
     Yields
     ------
-    callable
-        To be called with how many are done.
+    ShowProgress
 
     Examples
     --------
-    >>> with progress("evaluations", 200) as done:
-    ...     done(150)
+    >>> with progress("evaluations", 200) as show:
+    ...     show(150)
     """
-    bar = _bar(label, total)
+    bar = _SCREEN.add(what if title is None else title, total, unit)
     if bar is None:
-        yield _lines(label, total)
+        yield _Lines(what, total) if lines else _silent
         return
-    update, stop = bar
     try:
-        yield update
+        yield bar
     finally:
-        stop()
+        _SCREEN.remove(bar)
 
 
-def _bar(label: str, total: int) -> tuple[Callable[[int], None], Callable[[], None]] | None:
-    """What moves a bar that is being shown and what ends it; None where there is no terminal, no rich, or another display."""
+def _silent(done: float, total: float | None = None, title: str | None = None, *, reused: float = 0) -> None:
+    return
+
+
+@final
+class _Lines:
+    """A line for the first piece of work and each tenth, with the time that the rest will take if it is like what was done."""
+
+    def __init__(self, what: str, total: float | None) -> None:
+        self._what, self._total, self._told = what, total, -1
+        self._start = time.monotonic()
+
+    def __call__(self, done: float, total: float | None = None, title: str | None = None, *, reused: float = 0) -> None:
+        self._total = self._total if total is None else total
+        if not self._total or done <= reused or _LINES * done // self._total <= self._told:
+            return
+        self._told = int(_LINES * done // self._total)
+        spent = time.monotonic() - self._start
+        left = spent / (done - reused) * (self._total - done)
+        sys.stderr.write(f"{done:,} of {self._total:,} {self._what}, {spent:.0f} s, about {left:.0f} s left\n")
+        sys.stderr.flush()
+
+
+@final
+class _Bar:
+    """A line of the display."""
+
+    def __init__(self, display: Any, title: str, total: float | None, unit: Unit) -> None:
+        self._display, self._unit, self._total = display, unit, total
+        self.task = display.add_task(title, total=total, amount="")
+
+    def __call__(self, done: float, total: float | None = None, title: str | None = None, *, reused: float = 0) -> None:
+        self._total = self._total if total is None else total
+        amount = _amount(done, self._total, self._unit)
+        self._display.update(self.task, completed=done, total=total, description=title, amount=amount)
+
+
+@final
+class _Screen:
+    """The bars that are up: one display for all of them, as a terminal has room for one."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._display: Any = None
+
+    def add(self, title: str, total: float | None, unit: Unit) -> _Bar | None:
+        """A bar that is being shown; None where there is no terminal, no rich, or the display of another program part."""
+        with self._lock:
+            if self._display is None:
+                self._display = _started_display()
+            return None if self._display is None else _Bar(self._display, title, total, unit)
+
+    def remove(self, bar: _Bar) -> None:
+        """Take a bar away, and the display with the last one."""
+        with self._lock:
+            if len(self._display.tasks) > 1:
+                self._display.remove_task(bar.task)
+            else:
+                display, self._display = self._display, None
+                display.stop()
+
+
+_SCREEN = _Screen()
+
+
+def _started_display() -> Any:
     try:
+        from rich import progress as rich_progress
         from rich.console import Console
         from rich.errors import LiveError
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
     except ImportError:
         return None
-    console = Console(stderr=True)
-    if not (console.is_terminal or console.is_jupyter):
+    console = Console(stderr=True, highlight=False)
+    if not (find_spec("ipywidgets") if console.is_jupyter else console.is_terminal):
         return None
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    shown = Progress(*columns, console=console)
-    task = shown.add_task(label, total=total)
+    display = rich_progress.Progress(
+        rich_progress.TextColumn("{task.description:<26.26}", markup=False),
+        rich_progress.BarColumn(bar_width=None),
+        rich_progress.TextColumn("{task.fields[amount]}", markup=False),
+        rich_progress.TimeElapsedColumn(),
+        rich_progress.TimeRemainingColumn(),
+        console=console,
+        transient=True,
+        speed_estimate_period=_SPEED_SECONDS,
+    )
     try:
-        shown.start()
+        display.start()
     except LiveError:
         return None
-    return lambda done: shown.update(task, completed=done), shown.stop
+    return display
 
 
-def _lines(label: str, total: int) -> Callable[[int], None]:
-    tenth = -1
+def _amount(done: float, total: float | None, unit: Unit) -> str:
+    if unit == "bytes":
+        from rich.filesize import decimal
 
-    def update(done: int) -> None:
-        nonlocal tenth
-        if total and 10 * done // total > tenth:
-            tenth = 10 * done // total
-            sys.stderr.write(f"{label}: {done:,} of {total:,}\n")
-            sys.stderr.flush()
-
-    return update
+        return decimal(int(done)) if total is None else f"{decimal(int(done))} of {decimal(int(total))}"
+    if unit == "share":
+        return f"{done / total:.0%}" if total else ""
+    return f"{done:,}" if total is None else f"{done:,} of {total:,}"

@@ -12,9 +12,9 @@ import numpy as np
 
 import krein
 from krein._core.checks import integer, positive_integer
+from krein._core.progress import progress
 from krein.cli.command import command
 from krein.cli.output import console, print_json
-from krein.cli.progress import counted_progress
 from krein.cli.sampling import fair_sample
 from krein.cli.targets import Task, task_of
 from krein.files.matrices import read_labels, read_matrix
@@ -202,7 +202,7 @@ def _rows(asked: _Asked) -> tuple[np.ndarray, np.ndarray, Task]:
 
 def _run(kept: "KeptComparison", labels: dict[str, str], total: int) -> "ModelComparison":
     done = before = len(kept.result.scores)
-    with counted_progress("fits") as show:
+    with progress("fits", total, title="starting") as show:
         show(done, total, "starting", reused=before)
 
         def on_score(score: "FoldScore") -> None:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import krein
 from krein._core.checks import integer
+from krein._core.progress import progress
 from krein._core.threads import n_threads
 from krein.cli.command import command
 from krein.cli.output import console
-from krein.cli.progress import counted_progress
 
 if TYPE_CHECKING:
     import typer
@@ -105,15 +105,15 @@ def reproduce_figures(
     _say_what_comes(names, plan, out, processes)
     started = False
 
-    def on_progress(progress: "Progress") -> None:
+    def on_progress(state: "Progress") -> None:
         nonlocal started
         started = True
-        run = progress.run
+        run = state.run
         title = "starting" if run is None else f"{run.experiment} {run.dataset} {run.method}"
-        show(progress.done, progress.total, title, reused=progress.reused)
+        show(state.done, state.total, title, reused=state.reused)
 
     try:
-        with counted_progress("runs", "reading data") as show:
+        with progress("runs", title="reading data") as show:
             found = experiments.reproduce(names, plan, out, jobs=processes, on_progress=on_progress)
     except KeyboardInterrupt:
         _say_how_to_continue(names, plan, out)

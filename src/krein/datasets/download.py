@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any, cast
 
 from krein._core.errors import DatasetError
 from krein._core.files import check_target, move_whole
-from krein.datasets.progress import transfer_bar
+from krein._core.progress import ShowProgress, progress
 from krein.datasets.store import require_pooch
 
 __all__ = ["ResumingDownloader", "download"]
@@ -58,11 +57,11 @@ class ResumingDownloader:
     def __call__(self, url: str, output_file: str | Path, pooch: object, check_only: bool = False) -> None:
         """Download ``url`` to ``output_file``; the signature is pooch's."""
         failures = 0
-        with transfer_bar(Path(url).name) as update:
+        with progress("bytes", title=Path(url).name, unit="bytes", lines=False) as show:
             while True:
                 before = self._size()
                 try:
-                    self._transfer(url, update)
+                    self._transfer(url, show)
                     break
                 except _Refused as error:
                     raise DatasetError(f"{url} cannot be downloaded: {error}") from error
@@ -80,7 +79,7 @@ class ResumingDownloader:
     def _size(self) -> int:
         return self.part.stat().st_size if self.part.exists() else 0
 
-    def _transfer(self, url: str, update: Callable[[int, int | None], None]) -> None:
+    def _transfer(self, url: str, show: ShowProgress) -> None:
         """One request, from the end of the part file to the end of the file."""
         import requests
         import urllib3
@@ -109,7 +108,7 @@ class ResumingDownloader:
                     for chunk in response.raw.stream(_CHUNK, decode_content=False):
                         self._write(file, chunk)
                         offset += len(chunk)
-                        update(offset, total)
+                        show(offset, total)
         except (requests.Timeout, requests.ConnectionError, urllib3.exceptions.HTTPError) as error:
             raise _Interrupted(f"{_root(error)} (server {urllib3.util.parse_url(url).netloc})") from error
         except requests.RequestException as error:

@@ -1,0 +1,164 @@
+"""One display for all bars where there can be one, lines or nothing elsewhere."""
+
+from __future__ import annotations
+
+import re
+import sys
+from importlib.util import find_spec
+
+import pytest
+
+from krein._core import progress as module
+from krein._core.progress import progress
+from krein.cli.progress import reading_progress, training_progress
+
+
+@pytest.fixture
+def no_terminal(monkeypatch):
+    for name in ("FORCE_COLOR", "TTY_COMPATIBLE"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def terminal(monkeypatch):
+    pytest.importorskip("rich")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "120")
+
+
+def seen(capsys):
+    """What was written to standard error, without colors; nothing may go to standard output."""
+    out, err = capsys.readouterr()
+    assert out == ""
+    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", err)
+
+
+def test_lines_for_the_first_and_each_tenth(capsys, no_terminal):
+    with progress("evaluations", 200) as show:
+        for done in range(201):
+            show(done)
+    told = re.findall(r"^(\d+) of 200 evaluations, \d+ s, about \d+ s left$", seen(capsys), flags=re.MULTILINE)
+    assert [int(done) for done in told] == [1, *range(20, 201, 20)]
+
+
+def test_what_was_found_done_before_takes_no_time(capsys, no_terminal, monkeypatch):
+    monkeypatch.setattr(module.time, "monotonic", iter([0.0, 30.0]).__next__)
+    with progress("runs") as show:
+        show(70, 100, "starting", reused=70)
+        show(80, 100, "figure2", reused=70)
+    assert seen(capsys) == "80 of 100 runs, 30 s, about 60 s left\n"
+
+
+def test_silence_where_it_is_asked_for_or_nothing_is_known(capsys, no_terminal):
+    with progress("bytes", unit="bytes", lines=False) as show:
+        show(1, 2)
+    with progress("bytes") as show:
+        show(1)
+    assert seen(capsys) == ""
+
+
+def test_lines_without_rich(capsys, terminal, monkeypatch):
+    monkeypatch.setitem(sys.modules, "rich", None)
+    with progress("evaluations", 2) as show:
+        show(1)
+    assert seen(capsys).startswith("1 of 2 evaluations, ")
+
+
+@pytest.mark.parametrize(
+    ("unit", "done", "total", "told"),
+    [
+        ("count", 1500, 2000, "1,500 of 2,000"),
+        ("count", 1500, None, "1,500"),
+        ("bytes", 1500, 2000, "1.5 kB of 2.0 kB"),
+        ("bytes", 1500, None, "1.5 kB"),
+        ("share", 0.5, 2, "25%"),
+        ("share", 0.5, None, ""),
+    ],
+)
+def test_a_bar_tells_what_is_done(capsys, terminal, unit, done, total, told):
+    with progress("pieces", title="file [b].bin", unit=unit) as show:
+        show(done, total)
+    line = seen(capsys).strip().splitlines()[-1]
+    assert line.startswith("file [b].bin ")
+    assert re.search(rf"[━╸╺] +{re.escape(told)} +\d:\d\d:\d\d", line)
+
+
+def test_bars_at_the_same_time_share_the_display(capsys, terminal):
+    with progress("runs", 9, title="experiment") as outer:
+        outer(3)
+        with progress("bytes", title="covtype.gz", unit="bytes") as inner:
+            inner(1000, 2000)
+            module._SCREEN._display.refresh()
+        assert [task.description for task in module._SCREEN._display.tasks] == ["experiment"]
+        outer(4, title="next")
+    assert module._SCREEN._display is None
+    text = seen(capsys)
+    assert "covtype.gz" in text
+    assert "next" in text.strip().splitlines()[-1]
+
+
+def test_the_first_may_end_before_the_second(terminal):
+    first, second = progress("a", 1), progress("b", 1)
+    first.__enter__()
+    show = second.__enter__()
+    first.__exit__(None, None, None)
+    show(1)
+    assert [task.description for task in module._SCREEN._display.tasks] == ["b"]
+    second.__exit__(None, None, None)
+    assert module._SCREEN._display is None
+
+
+def test_lines_below_a_display_that_is_not_ours(capsys, terminal, monkeypatch):
+    from rich.errors import LiveError
+    from rich.progress import Progress
+
+    def refuse(self):
+        raise LiveError("Only one live display may be active at once")
+
+    monkeypatch.setattr(Progress, "start", refuse)
+    with progress("runs", 2) as show:
+        show(2)
+    assert seen(capsys).startswith("2 of 2 runs, ")
+
+
+def test_an_error_inside_passes_through_and_ends_the_bar(terminal):
+    with pytest.raises(KeyboardInterrupt), progress("runs", 2):
+        raise KeyboardInterrupt
+    assert module._SCREEN._display is None
+
+
+def test_passes_over_a_file_and_kernels_tried(capsys, terminal):
+    with training_progress(passes=2, show=True) as (on_share, on_trial):
+        for share in (0.5, 1.0, 0.5):
+            on_share(share)
+        assert len(module._SCREEN._display.tasks) == 1
+        on_trial(1, 8, "gaussian")
+        on_trial(2, 8, "ntk")
+        module._SCREEN._display.refresh()
+    text = seen(capsys)
+    assert re.search("reading .* 75%", text)
+    assert re.search("tried ntk .* 2 of 8", text)
+
+
+def test_nothing_is_drawn_unasked(capsys, terminal):
+    with training_progress(passes=2, show=False) as (on_share, on_trial):
+        on_share(0.5)
+        on_trial(1, 8, "gaussian")
+    with reading_progress("predicting", passes=1, show=False) as step:
+        step(1.0)
+    assert seen(capsys) == ""
+
+
+def test_in_a_notebook():
+    """A bar where widgets are installed, else lines, and no warning about what is missing."""
+    nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
+    source = "from krein._core.progress import progress\nwith progress('runs', 2) as show:\n    show(1), show(2)"
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source)])
+    nbclient.NotebookClient(notebook, timeout=120).execute()
+    outputs = notebook.cells[0].outputs
+    if find_spec("ipywidgets"):
+        assert any("application/vnd.jupyter.widget-view+json" in one.get("data", {}) for one in outputs)
+    else:
+        assert {one.get("name") for one in outputs} == {"stderr"}
+        lines = "".join(one["text"] for one in outputs).splitlines()
+        assert [line.split(",")[0] for line in lines] == ["1 of 2 runs", "2 of 2 runs"]

@@ -7,8 +7,9 @@ BENCH  := .venv-bench
 CONTEST := .venv-contest
 
 OLDEST := .venv-oldest
+NEWEST := .venv-newest
 
-.PHONY: demo test test-oldest test-processors compare-processors test-bounds coverage lint bench bench-learning bench-scale history docs release-check clean fuzz soak
+.PHONY: demo test test-oldest test-newest test-processors compare-processors test-bounds coverage lint bench bench-learning bench-scale history docs release-check clean fuzz soak
 
 $(SETUP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -29,6 +30,13 @@ $(OLDEST)/.ready: pyproject.toml constraints-oldest.txt
 
 test-oldest: $(OLDEST)/.ready
 	$(OLDEST)/bin/python -m pytest -n 2 -q
+
+# The same with the newest versions there are, whatever constraints.txt has; made anew each time, as they change
+test-newest:
+	$(PYTHON) -m venv --clear $(NEWEST)
+	$(NEWEST)/bin/python -m pip install --quiet --disable-pip-version-check -e ".[test]"
+	$(NEWEST)/bin/python -m pip list --disable-pip-version-check
+	$(NEWEST)/bin/python -m pytest -n 2 -q
 
 # The compiled loops with every index checked; their cache is apart from that of the loops without checks
 test-bounds: $(SETUP)
@@ -110,4 +118,4 @@ release-check: $(SETUP)
 	$(BIN)/python tools/release_check.py
 
 clean:
-	rm -rf $(VENV) $(OLDEST) results docs/_build .pytest_cache .ruff_cache .mypy_cache
+	rm -rf $(VENV) $(OLDEST) $(NEWEST) results docs/_build .pytest_cache .ruff_cache .mypy_cache

@@ -7,7 +7,9 @@ examples and a saved model there without any extra, then the command line with i
 from __future__ import annotations
 
 import email
+import math
 import os
+import re
 import subprocess
 import sys
 import tarfile
@@ -15,10 +17,14 @@ import tempfile
 import time
 import venv
 import zipfile
+from email.message import Message
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-LONGEST_START = 0.5  # seconds that `krein --version` may take on an idle machine, the best of three
+LONGEST_START = (
+    0.5  # seconds that `krein --version` and `import krein` may take each on an idle machine, the best of three
+)
+CHECKS = ROOT / ".github" / "workflows" / "checks.yml"
 WANTED = ("krein/py.typed", "krein/datasets/data/letter.npz")
 CORE = """
 import krein, numpy as np, sys
@@ -62,7 +68,7 @@ def check_contents(sdist: Path, wheel: Path) -> None:
         names = archive.namelist()
         (metadata,) = (name for name in names if name.endswith(".dist-info/METADATA"))
         fields = email.message_from_bytes(archive.read(metadata))
-        require(any(name.endswith("licenses/LICENSE") for name in names), "the wheel has no license file")
+        check_licenses(fields, {name: archive.read(name) for name in names if "/licenses/" in name})
     for field in (
         "Name",
         "Version",
@@ -73,8 +79,7 @@ def check_contents(sdist: Path, wheel: Path) -> None:
         "Keywords",
     ):
         require(bool(fields[field]), f"the metadata have no {field}")
-    classifiers = fields.get_all("Classifier") or []
-    require("Typing :: Typed" in classifiers, "the classifiers do not say that the package is typed")
+    check_classifiers(fields)
     require(not any("tests/" in name for name in names), "the wheel has tests in it")
     for wanted in WANTED:
         require(wanted in names, f"the wheel has no {wanted}")
@@ -82,6 +87,32 @@ def check_contents(sdist: Path, wheel: Path) -> None:
         members = {name.split("/", 1)[-1] for name in archive.getnames()}
     for wanted in ("LICENSE", "README.md", "CHANGELOG.md", "pyproject.toml", "tests/conftest.py"):
         require(wanted in members, f"the sdist has no {wanted}")
+
+
+def check_licenses(fields: Message, packed: dict[str, bytes]) -> None:
+    """Each license file that the metadata name is in the wheel, as it is here."""
+    named = fields.get_all("License-File") or []
+    require("LICENSE" in named, "the metadata name no license file")
+    for name in named:
+        contents = [packed[path] for path in packed if path.endswith(f"/licenses/{name}")]
+        require(contents == [(ROOT / name).read_bytes()], f"the wheel has no {name}, or another one")
+
+
+def check_classifiers(fields: Message) -> None:
+    """Typed, of no license but the expression, for the versions of Python that the workflows test; the build knows which exist."""
+    classifiers = fields.get_all("Classifier") or []
+    require("Typing :: Typed" in classifiers, "the classifiers do not say that the package is typed")
+    twice = [one for one in classifiers if one.startswith("License ::")]
+    require(not twice, f"{twice} says again what License-Expression says")
+    named = set(re.findall(r"Python :: (3\.\d+)$", "\n".join(classifiers), flags=re.MULTILINE))
+    tested = set(re.findall(r'target: test[\w-]*, python: "(3\.\d+)"', CHECKS.read_text(encoding="utf-8")))
+    require(named == tested, f"the classifiers name Python {sorted(named)}, {CHECKS.name} tests {sorted(tested)}")
+    least = fields["Requires-Python"].removeprefix(">=")
+    require(least == min(named, key=_minor), f"Python {least} is declared as the least version and not tested")
+
+
+def _minor(version: str) -> int:
+    return int(version.partition(".")[2])
 
 
 def environment(folder: Path, requirement: str) -> Path:
@@ -93,14 +124,16 @@ def environment(folder: Path, requirement: str) -> Path:
     return programs
 
 
-def start_time(program: Path) -> float:
-    """Seconds that ``--version`` takes, the best of three."""
+def check_start(label: str, *command: str | Path, most: float = LONGEST_START) -> None:
+    """Tell how long a command takes, the best of three; an error if that is too long."""
     times = []
     for _ in range(3):
         begin = time.perf_counter()
-        run(program, "--version")
+        run(*command)
         times.append(time.perf_counter() - begin)
-    return min(times)
+    seconds = min(times)
+    sys.stdout.write(f"{label}: {seconds:.2f} s\n")
+    require(seconds <= most, f"{label} takes {seconds:.2f} s, more than {most}")
 
 
 def main() -> int:
@@ -113,23 +146,14 @@ def main() -> int:
             check_contents(sdist, wheel)
             core = environment(here / "core", str(wheel))
             run(core / "python", "-c", CORE, here / "model.krein", cwd=here)
-            run(
-                core / "python",
-                "-m",
-                "doctest",
-                "-o",
-                "NORMALIZE_WHITESPACE",
-                "-o",
-                "ELLIPSIS",
-                ROOT / "README.md",
-                cwd=here,
-            )
+            options = ("-o", "NORMALIZE_WHITESPACE", "-o", "ELLIPSIS")
+            run(core / "python", "-m", "doctest", *options, ROOT / "README.md", cwd=here)
             sys.stdout.write("core install: a model saved, loaded and used; the README's examples run\n")
+            check_start("import krein", core / "python", "-c", "import krein")
+            check_start("import of a learner", core / "python", "-c", "from krein import KreinRidge", most=math.inf)
             full = environment(here / "cli", f"{wheel}[cli,data]")
             run(full / "krein", "diagnose", "ntk", "--dim", "16", cwd=here)
-            seconds = start_time(full / "krein")
-            sys.stdout.write(f"krein --version: {seconds:.2f} s\n")
-            require(seconds <= LONGEST_START, f"krein --version takes {seconds:.2f} s, more than {LONGEST_START}")
+            check_start("krein --version", full / "krein", "--version")
         except ReleaseError as error:
             sys.stderr.write(f"release-check: {error}\n")
             return 1

@@ -54,8 +54,8 @@ def way_of_solving(
     Returns
     -------
     {"exact", "local", "features"}
-        ``"auto"``, where the kernel is chosen from the data, is exact up to 5,000 distinct rows and local above, if nothing
-        stands in the way. Rows that come by ``partial_fit`` are learned by features, ``"local"`` or not.
+        ``"auto"``, where the kernel is chosen from the data, is exact up to 5,000 distinct rows and local above, or where not all
+        rows were looked at, if nothing stands in the way. Rows that come by ``partial_fit`` are learned by features, ``"local"`` or not.
     """
     if solver == "local" and more_to_come:
         return "features"
@@ -82,7 +82,8 @@ def way_of_solving(
         return solver
     if met["exact"] is None and seen.sample.shape[0] <= EXACT_ROWS:
         return "exact"
-    return "local" if chosen and met["local"] is None and seen.sample.shape[0] > EXACT_ROWS else "features"
+    many = seen.sample.shape[0] > EXACT_ROWS or not seen.complete
+    return "local" if chosen and many and met["local"] is None else "features"
 
 
 def options_for(solver: str, options: RidgeOptions) -> RidgeOptions:

@@ -12,7 +12,10 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import krein
 from krein import KreinRidge, KreinRidgeClassifier, SignedFourierFeatures
+from krein.learning import first_pass
 from krein.learning.leaves import fit as leaf_fit
+from krein.learning.leaves import leaf
+from krein.learning.leaves.gram import lower_gram
 from krein.learning.tuning import limits
 
 FEATURES = SignedFourierFeatures(krein.kernels.Gaussian(2.0), 40, random_state=0)
@@ -175,6 +178,42 @@ def test_bad_numbers_have_a_right_answer(kind: str) -> None:
         np.testing.assert_allclose(values, y.mean(), atol=1e-6)  # noise is nothing for leaves to learn
     else:
         assert model.score(X, y) > 0.95
+
+
+@pytest.mark.parametrize("kind", ["one point in most rows", "one point", "few values"])
+@pytest.mark.parametrize("learner", [KreinRidge, KreinRidgeClassifier])
+def test_many_rows_of_few_points_are_no_more_work(
+    learner: type[KreinRidge | KreinRidgeClassifier], kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Sampled rows may have few distinct ones among them: neither wide features nor a matrix of copies may follow from it."""
+    sizes: list[int] = []
+
+    def counted(kernel: krein.kernels.Kernel, X: np.ndarray) -> np.ndarray:
+        sizes.append(X.shape[0])
+        return lower_gram(kernel, X)
+
+    monkeypatch.setattr(leaf, "lower_gram", counted)
+    monkeypatch.setattr(first_pass, "FEATURE_ROWS", 600)
+    rng = np.random.default_rng(0)
+    X = np.ones((6000, 2))
+    if kind == "one point in most rows":
+        X[:60] = rng.normal(size=(60, 2))
+    elif kind == "few values":
+        X = rng.integers(0, 3, size=(6000, 2)).astype(float)
+    signal = X[:, 0] + 0.1 * rng.normal(size=6000)
+    y = signal if learner is KreinRidge else signal > 0.5 + (kind == "one point") * 0.5
+    model = learner().fit(X, y)
+    assert model.solver_ == "local"
+    assert model.coef_.shape[-1] <= 512
+    distinct = np.unique(X, axis=0).shape[0]
+    assert max(sizes) <= distinct
+    assert model.local_.leaves.rows.shape[0] <= 2 * distinct
+    if learner is KreinRidge:
+        here = (X[-1] == X).all(axis=1)
+        # five standard errors of the mean of 600 rows with noise of 0.1: every copy counts
+        np.testing.assert_allclose(model.predict(X[-1:]), y[here].mean(), atol=0.02)
+    elif kind != "one point":
+        assert model.score(X, y) > 0.99
 
 
 @pytest.mark.parametrize("way", ["fit", "chunks"])

@@ -19,6 +19,7 @@ from krein.learning.leaves import (
     fit_leaves,
     fit_part,
 )
+from krein.learning.leaves.fit import leaves_to_look_at
 
 CHOICE = LeafChoice(LeafSettings(Laplacian(1.0), 1.0, 1e-4), 0.0, 0.0)
 
@@ -116,9 +117,24 @@ def test_a_hundred_thousand_copies_of_a_row(in_memory: int) -> None:
     dealt = DealtRows(tree, in_memory=in_memory)
     dealt.add(rows)
     model = fit_leaves(tree, dealt.rows, leaf_rows=1024).model
-    assert model.n_leaves >= 8
-    assert model.rows.shape[0] == model.n_leaves
+    assert model.n_leaves == 1
+    assert model.rows.shape == (1, 2)
     np.testing.assert_allclose(model(np.array([[0.0, 0.0], [5.0, 5.0]], dtype=np.float32)), 1.0)
+
+
+def test_copies_stay_together_and_leave_leaves_as_they_were() -> None:
+    """A part with 5,000 copies of one of its rows is divided like the part without them, and that row has their weight."""
+    rows = table(500)
+    many = rows.some(np.concatenate([np.arange(500), np.full(5000, 7)]))
+    plain, copied = fit_part(rows, CHOICE, leaf_rows=64), fit_part(many, CHOICE, leaf_rows=64)
+    np.testing.assert_array_equal(copied.rows, plain.rows)
+    np.testing.assert_array_equal(copied.tree.cuts, plain.tree.cuts)
+    counts = np.ones(500)
+    counts[7] = 5001.0
+    weighted = fit_part(LeafRows(rows.X, rows.targets, None, counts), CHOICE, leaf_rows=64)
+    np.testing.assert_allclose(copied(rows.X), weighted(rows.X), atol=1e-5)
+    looked = leaves_to_look_at(many, coarse_tree(rows.X, 500), leaf_rows=64)
+    assert max(np.unique(leaf.X, axis=0).shape[0] for leaf in looked) < 200
 
 
 def test_parts_that_do_not_fit_each_other_are_refused() -> None:

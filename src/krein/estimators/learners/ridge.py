@@ -42,7 +42,8 @@ class KreinRidge(RegressorMixin, RidgeBase):
         :math:`O(n^3)` time and :math:`O(n^2)` memory. ``"local"``: a global model on features, and a balanced tree whose leaves
         learn exactly what it misses, in a metric learned from the data; it needs dense rows, and holds them. ``"features"``:
         in one pass over the features of rows. ``"auto"``, where the kernel is chosen from the data, is exact up to 5,000
-        distinct rows and local above. Rows that come by ``partial_fit`` are learned by features.
+        distinct rows and local above, and above 50,000 rows whether distinct or not. Rows that come by ``partial_fit`` are
+        learned by features.
     regularizer : {"hilbert", "two", "krein"}, default="hilbert"
         ``"hilbert"``: the norm of the majorant :math:`k_+ + k_-`. ``"two"``: one strength for positive and one for
         negative columns. ``"krein"``: the stationary point of the indefinite problem, the same function as

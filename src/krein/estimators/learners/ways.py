@@ -55,7 +55,8 @@ def way_of_solving(
     -------
     {"exact", "local", "features"}
         ``"auto"``, where the kernel is chosen from the data, is exact up to 5,000 distinct rows and local above, or where not all
-        rows were looked at, if nothing stands in the way. Rows that come by ``partial_fit`` are learned by features, ``"local"`` or not.
+        rows were looked at, if nothing stands in the way. Rows that come by ``partial_fit`` are learned by features,
+        ``"local"`` or not.
     """
     if solver == "local" and more_to_come:
         return "features"

@@ -10,6 +10,7 @@ import numpy as np
 
 from krein._core.threads import share
 from krein.kernels import Kernel, Laplacian, Matern
+from krein.learning.leaves.equal_rows import MergedLeaf, merge_equal
 from krein.learning.leaves.leaf import LeafSettings, leave_one_out
 
 __all__ = ["LeafChoice", "LeafRows", "choose_settings"]
@@ -117,14 +118,16 @@ def choose_settings(leaves: Sequence[LeafRows]) -> LeafChoice:
     -------
     LeafChoice
     """
-    plain = None if leaves[0].trend is None else _errors(leaves, None)[0]
+    parts = (0.0,) if leaves[0].trend is None else _PARTS
+    merged = [merge_equal(leaf.X, np.hstack([leaf.residual(part) for part in parts]), leaf.weight) for leaf in leaves]
+    plain = None if leaves[0].trend is None else _errors(merged, parts, None)[0]
     first = [LeafSettings(kernel, factor, lam) for lam in _FIRST_LAMBDAS for kernel, factor in _SHAPES]
-    found = _best(first, leaves, plain, None)
+    found = _best(first, merged, parts, plain, None)
     if found is None:
         assert plain is not None
         return LeafChoice(replace(first[0], lam=np.inf), _PARTS[0], plain.mean)
     others = [replace(found.settings, lam=lam) for lam in _OTHER_LAMBDAS]
-    return _best(others, leaves, plain, found) or found
+    return _best(others, merged, parts, plain, found) or found
 
 
 @final
@@ -146,35 +149,31 @@ class _Errors:
         return mean > _SURE * float(np.sqrt(np.square(share) @ np.square(gain - mean)))
 
 
-def _parts(leaves: Sequence[LeafRows]) -> tuple[float, ...]:
-    return (0.0,) if leaves[0].trend is None else _PARTS
-
-
-def _errors(leaves: Sequence[LeafRows], settings: LeafSettings | None) -> list[_Errors]:
-    """For each part of the global model."""
-    parts = _parts(leaves)
-    found = []
-    for leaf in leaves:
-        residuals = np.hstack([leaf.residual(part) for part in parts])
-        found.append(leave_one_out(leaf.X, residuals, leaf.weight, settings))
+def _errors(leaves: Sequence[MergedLeaf], parts: tuple[float, ...], settings: LeafSettings | None) -> list[_Errors]:
+    """For each part of the global model, whose residuals stand side by side."""
+    found = [leave_one_out(leaf, settings) for leaf in leaves]
     weight = np.concatenate([one.weight for one in found])
     squares = np.concatenate([one.squares.reshape(one.weight.size, len(parts), -1).sum(axis=2) for one in found])
     return [_Errors(column, weight) for column in squares.T]
 
 
 def _best(
-    trials: Sequence[LeafSettings], leaves: Sequence[LeafRows], plain: _Errors | None, known: LeafChoice | None
+    trials: Sequence[LeafSettings],
+    leaves: Sequence[MergedLeaf],
+    parts: tuple[float, ...],
+    plain: _Errors | None,
+    known: LeafChoice | None,
 ) -> LeafChoice | None:
     """The settings and part, or what is known already, that no later ones beat by a thousandth."""
     errors: list[list[_Errors]] = [[] for _ in trials]
 
     def fill(number: int) -> None:
-        errors[number] = _errors(leaves, trials[number])
+        errors[number] = _errors(leaves, parts, trials[number])
 
     share(fill, range(len(trials)))
     best = known
     for settings, of_parts in zip(trials, errors, strict=True):
-        for part, one in zip(_parts(leaves), of_parts, strict=True):
+        for part, one in zip(parts, of_parts, strict=True):
             better = best is None or one.mean < best.score * (1.0 - _GAIN)
             if better and (plain is None or one.gains_over(plain)):
                 best = LeafChoice(settings, part, one.mean)

@@ -2,6 +2,7 @@ r"""Fitting a tree of exact leaves.
 
 Rows go through a *coarse tree*, found from a sample, into parts of some tens of thousands; each part is halved at exact
 medians into leaves, and each leaf is solved alone. So one machine, files and a cluster deal the same rows to the same leaves.
+Equal rows count as one there, so a leaf has a few thousand distinct rows, with however many copies.
 
 What was compared, on *covtype*, *ijcnn1*, *cod-RNA*, *letter* and *magic* (25,000 to 60,000 rows, leaves of 1,600 to
 2,000), and what is kept:
@@ -29,6 +30,7 @@ import numpy as np
 
 from krein._core.threads import n_threads, share
 from krein.learning.leaves.choice import LeafChoice, LeafRows, choose_settings
+from krein.learning.leaves.equal_rows import equal_rows
 from krein.learning.leaves.leaf import SolvedLeaf, solve_leaf
 from krein.learning.leaves.model import LeafModel, joined
 from krein.learning.leaves.splits import Division, SplitTree, divide, outline
@@ -165,11 +167,11 @@ def leaves_to_look_at(rows: LeafRows, tree: SplitTree, *, leaf_rows: int = LEAF_
     -------
     list of LeafRows
     """
-    division = _divided(rows, leaf_rows)
+    divided = _divided(rows, leaf_rows)
     wanted = -(-_LOOKED_AT // len(parts_to_look_at(tree)))
-    n = division.tree.n_leaves
-    found = [division.rows_of(i) for i in sorted({(2 * i + 1) * n // (2 * wanted) for i in range(wanted)})]
-    return [rows.some(here[:: -(-here.size // _MOST_LOOKED_AT)]) for here in found]
+    n = divided.distinct.tree.n_leaves
+    found = sorted({(2 * i + 1) * n // (2 * wanted) for i in range(wanted)})
+    return [rows.some(divided.rows_of(leaf, most=_MOST_LOOKED_AT)) for leaf in found]
 
 
 def fit_part(rows: LeafRows, choice: LeafChoice, *, leaf_rows: int = LEAF_ROWS) -> LeafModel:
@@ -185,20 +187,20 @@ def fit_part(rows: LeafRows, choice: LeafChoice, *, leaf_rows: int = LEAF_ROWS) 
     -------
     LeafModel
     """
-    division = _divided(rows, leaf_rows)
-    n_leaves = division.tree.n_leaves
-    solved: list[SolvedLeaf | None] = [None] * n_leaves
+    divided = _divided(rows, leaf_rows)
+    tree = divided.distinct.tree
+    solved: list[SolvedLeaf | None] = [None] * tree.n_leaves
 
     def solve(leaf: int) -> None:
-        here = rows.some(division.rows_of(leaf))
+        here = rows.some(divided.rows_of(leaf))
         solved[leaf] = solve_leaf(here.X, here.residual(choice.part), here.weight, choice.settings)
 
-    largest = int(np.diff(division.bounds).max())
+    largest = int(np.diff(divided.distinct.bounds).max())
     at_once = max(1, _MATRIX_BYTES // max(1, 4 * largest**2))
-    share(solve, range(n_leaves), threads=min(n_threads(), at_once))
+    share(solve, range(tree.n_leaves), threads=min(n_threads(), at_once))
     leaves = [leaf for leaf in solved if leaf is not None]
     return LeafModel(
-        division.tree,
+        tree,
         choice.settings.kernel,
         np.concatenate([leaf.rows for leaf in leaves]),
         np.concatenate([leaf.dual for leaf in leaves]),
@@ -209,5 +211,22 @@ def fit_part(rows: LeafRows, choice: LeafChoice, *, leaf_rows: int = LEAF_ROWS) 
     )
 
 
-def _divided(rows: LeafRows, leaf_rows: int) -> Division:
-    return divide(rows.X, max(1, (4 * leaf_rows) // 3), overlap=_OVERLAP)
+@final
+@dataclass(frozen=True, eq=False)
+class _DividedRows:
+    """Distinct rows dealt to leaves, and the group of equal rows that each row belongs to."""
+
+    distinct: Division
+    group: np.ndarray
+
+    def rows_of(self, leaf: int, most: int | None = None) -> np.ndarray:
+        """Numbers of the rows of a leaf, all copies; at `most` so many distinct ones, every second, third, … of them."""
+        here = self.distinct.rows_of(leaf)
+        inside = np.zeros(int(self.group.max(initial=-1)) + 1, dtype=bool)
+        inside[here if most is None else here[:: max(1, -(-here.size // most))]] = True
+        return np.flatnonzero(inside[self.group])
+
+
+def _divided(rows: LeafRows, leaf_rows: int) -> _DividedRows:
+    first, group = equal_rows(rows.X)
+    return _DividedRows(divide(rows.X[first], max(1, (4 * leaf_rows) // 3), overlap=_OVERLAP), group)

@@ -17,6 +17,7 @@ from scipy.linalg import lapack
 
 from krein._core.errors import SingularSystemError
 from krein.kernels import Kernel
+from krein.learning.leaves.equal_rows import MergedLeaf, merge_equal
 from krein.learning.leaves.gram import lower_gram, median_distance
 
 __all__ = ["LeafSettings", "LeftOutErrors", "SolvedLeaf", "leave_one_out", "solve_leaf"]
@@ -93,7 +94,8 @@ def solve_leaf(X: np.ndarray, targets: np.ndarray, weight: np.ndarray | None, se
     -------
     SolvedLeaf
     """
-    X, targets, weight = _merged(X, targets, weight)
+    merged = merge_equal(X, targets, weight)
+    X, targets, weight = merged.X, merged.means, merged.weight
     scale = settings.scale(X)
     if not np.isfinite(settings.lam):
         nothing = np.zeros((1, targets.shape[1]))
@@ -123,9 +125,7 @@ class LeftOutErrors:
     weight: np.ndarray
 
 
-def leave_one_out(
-    X: np.ndarray, targets: np.ndarray, weight: np.ndarray | None, settings: LeafSettings | None
-) -> LeftOutErrors:
+def leave_one_out(leaf: MergedLeaf, settings: LeafSettings | None) -> LeftOutErrors:
     r"""Squared leave-one-out residuals of a leaf.
 
     .. math:: r_i = \frac{\mu_i \alpha_i}{1 - s_i (1 - \mu_i A_{ii})}, \qquad \mu_i = \frac{n\lambda}{w_i}, \quad
@@ -135,9 +135,7 @@ def leave_one_out(
 
     Parameters
     ----------
-    X : ndarray of shape (n_rows, n_features)
-    targets : ndarray of shape (n_rows, n_outputs)
-    weight : ndarray of shape (n_rows,) or None
+    leaf : MergedLeaf
     settings : LeafSettings or None
         None for a leaf that adds nothing.
 
@@ -145,8 +143,7 @@ def leave_one_out(
     -------
     LeftOutErrors
     """
-    copies = weight is None or bool((weight == np.rint(weight)).all())
-    X, means, total, scatter = _with_scatter(X, targets, weight)
+    X, means, total, scatter = leaf.X, leaf.means, leaf.weight, leaf.scatter
     rest = means - np.average(means, axis=0, weights=total)
     w = np.ones(X.shape[0]) if total is None else total
     if settings is None:
@@ -157,38 +154,9 @@ def leave_one_out(
     dual, _ = (lapack.spotrs if single else lapack.dpotrs)(factor, np.asfortranarray(rest, dtype=factor.dtype))
     inverse, _ = (lapack.spotri if single else lapack.dpotri)(factor, overwrite_c=1)
     kept = ridge * np.diagonal(inverse).astype(np.float64)  # 1 − h
-    share = 1.0 / w if copies else 1.0
+    share = 1.0 / w if leaf.counts else 1.0
     squares = np.square(ridge[:, None] * dual.astype(np.float64)) + scatter / w[:, None]
     return LeftOutErrors(squares / np.square(1.0 - share * (1.0 - kept))[:, None], w)
-
-
-def _merged(
-    X: np.ndarray, targets: np.ndarray, weight: np.ndarray | None
-) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-    """Distinct rows in the order of their first copies, with mean targets and total weights."""
-    return _with_scatter(X, targets, weight)[:3]
-
-
-def _with_scatter(
-    X: np.ndarray, targets: np.ndarray, weight: np.ndarray | None
-) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, np.ndarray]:
-    """The same, and the weighted squares of how far the targets of equal rows lie from their mean."""
-    whole = np.ascontiguousarray(X + 0.0)  # minus zero is zero
-    bits = whole.view(np.dtype((np.void, whole.dtype.itemsize * whole.shape[1])))[:, 0]
-    _, first, group = np.unique(bits, return_index=True, return_inverse=True)
-    if first.size == X.shape[0]:
-        return X, targets, weight, np.zeros(targets.shape)
-    rank = np.empty(first.size, dtype=np.intp)
-    rank[np.argsort(first)] = np.arange(first.size)
-    group, first = rank[group.reshape(-1)], np.sort(first)
-    each = np.ones(X.shape[0]) if weight is None else weight
-    total = np.bincount(group, each)
-
-    def summed(columns: np.ndarray) -> np.ndarray:
-        return np.column_stack([np.bincount(group, each * column) for column in columns.T])
-
-    means = summed(targets) / total[:, None]
-    return X[first], means, total, summed(np.square(targets - means[group]))
 
 
 def _ridge(weight: np.ndarray | None, n_rows: int, lam: float) -> np.ndarray:

@@ -137,6 +137,28 @@ def test_copies_stay_together_and_leave_leaves_as_they_were() -> None:
     assert max(np.unique(leaf.X, axis=0).shape[0] for leaf in looked) < 200
 
 
+def test_a_heavy_point_does_not_decide_for_all_others() -> None:
+    """Where the global model is right in 100,000 copies of a row and wrong elsewhere, leaves gain; weights are copies."""
+    rows = table(400)
+    trend = np.zeros_like(rows.targets)
+    trend[7] = rows.targets[7]
+    counts = np.ones(400)
+    counts[7] = 100_000.0
+    weighted = LeafRows(rows.X, rows.targets, trend, counts)
+    copied = LeafRows(rows.X, rows.targets, trend, None).some(np.repeat(np.arange(400), counts.astype(int)))
+    choice = choose_settings([weighted])
+    assert np.isfinite(choice.settings.lam)
+    assert choose_settings([copied]).settings == choice.settings
+
+
+def test_copies_do_not_change_the_coarse_tree() -> None:
+    X = table(2000).X
+    copies = np.concatenate([X, np.repeat(X[:1], 20_000, axis=0)])
+    plain, copied = coarse_tree(X, 4000, leaf_rows=64), coarse_tree(copies, 4000, leaf_rows=64)
+    assert plain.n_leaves == 8
+    np.testing.assert_array_equal(copied.cuts, plain.cuts)
+
+
 def test_parts_that_do_not_fit_each_other_are_refused() -> None:
     model = fit_part(table(200), CHOICE, leaf_rows=64)
     parts = {name: getattr(model, name) for name in LeafModel.__dataclass_fields__}

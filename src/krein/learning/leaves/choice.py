@@ -133,20 +133,21 @@ def choose_settings(leaves: Sequence[LeafRows]) -> LeafChoice:
 @final
 @dataclass(frozen=True, eq=False)
 class _Errors:
-    """Squared leave-one-out errors of the rows of all leaves, with their weights."""
+    """Squared leave-one-out errors of the rows of all leaves, with their weights, and the share of each that was left out."""
 
     squares: np.ndarray
     weight: np.ndarray
+    left: np.ndarray
 
     @property
     def mean(self) -> float:
         return float(self.weight @ self.squares / self.weight.sum())
 
     def gains_over(self, other: _Errors) -> bool:
-        """Whether the mean is less by more than two standard errors of the difference."""
+        """Whether the mean is less by more than two standard errors of the difference; each copy of a row is one observation."""
         gain, share = other.squares - self.squares, self.weight / self.weight.sum()
         mean = float(share @ gain)
-        return mean > _SURE * float(np.sqrt(np.square(share) @ np.square(gain - mean)))
+        return mean > _SURE * float(np.sqrt((np.square(share) * self.left) @ np.square(gain - mean)))
 
 
 def _errors(leaves: Sequence[MergedLeaf], parts: tuple[float, ...], settings: LeafSettings | None) -> list[_Errors]:
@@ -154,7 +155,8 @@ def _errors(leaves: Sequence[MergedLeaf], parts: tuple[float, ...], settings: Le
     found = [leave_one_out(leaf, settings) for leaf in leaves]
     weight = np.concatenate([one.weight for one in found])
     squares = np.concatenate([one.squares.reshape(one.weight.size, len(parts), -1).sum(axis=2) for one in found])
-    return [_Errors(column, weight) for column in squares.T]
+    left = np.concatenate([one.left for one in found])
+    return [_Errors(column, weight, left) for column in squares.T]
 
 
 def _best(

@@ -87,7 +87,7 @@ def coarse_tree(sample: np.ndarray, n_rows: int, *, leaf_rows: int = LEAF_ROWS) 
     Parameters
     ----------
     sample : ndarray of shape (n_sampled, n_features)
-        Placed rows.
+        Placed rows; copies count as one, as in leaves.
     n_rows : int
         Of all rows.
     leaf_rows : int, default=4096
@@ -96,6 +96,7 @@ def coarse_tree(sample: np.ndarray, n_rows: int, *, leaf_rows: int = LEAF_ROWS) 
     -------
     SplitTree
     """
+    sample = sample[equal_rows(sample)[0]]
     wanted = math.log2(max(1.0, n_rows / (_LEAVES_PER_PART * leaf_rows)))
     known = math.log2(max(1.0, sample.shape[0] / _SAMPLE_PER_PART))
     return outline(sample, int(min(round(wanted), math.floor(known))))

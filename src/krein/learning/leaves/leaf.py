@@ -119,10 +119,13 @@ class LeftOutErrors:
     squares : ndarray of shape (n_distinct, n_outputs)
         Means over the copies of a row.
     weight : ndarray of shape (n_distinct,)
+    left : ndarray of shape (n_distinct,)
+        The share of each that was left out: one copy where weights are whole numbers, else all of it.
     """
 
     squares: np.ndarray
     weight: np.ndarray
+    left: np.ndarray
 
 
 def leave_one_out(leaf: MergedLeaf, settings: LeafSettings | None) -> LeftOutErrors:
@@ -146,17 +149,17 @@ def leave_one_out(leaf: MergedLeaf, settings: LeafSettings | None) -> LeftOutErr
     X, means, total, scatter = leaf.X, leaf.means, leaf.weight, leaf.scatter
     rest = means - np.average(means, axis=0, weights=total)
     w = np.ones(X.shape[0]) if total is None else total
+    left = 1.0 / w if leaf.counts else np.ones(w.size)
     if settings is None:
-        return LeftOutErrors(np.square(means) + scatter / w[:, None], w)
+        return LeftOutErrors(np.square(means) + scatter / w[:, None], w, left)
     ridge = _ridge(total, X.shape[0], settings.lam)
     factor = _factorized(settings.kernel.scaled(settings.scale(X)), X, ridge)
     single = factor.dtype == np.float32
     dual, _ = (lapack.spotrs if single else lapack.dpotrs)(factor, np.asfortranarray(rest, dtype=factor.dtype))
     inverse, _ = (lapack.spotri if single else lapack.dpotri)(factor, overwrite_c=1)
     kept = ridge * np.diagonal(inverse).astype(np.float64)  # 1 − h
-    share = 1.0 / w if leaf.counts else 1.0
     squares = np.square(ridge[:, None] * dual.astype(np.float64)) + scatter / w[:, None]
-    return LeftOutErrors(squares / np.square(1.0 - share * (1.0 - kept))[:, None], w)
+    return LeftOutErrors(squares / np.square(1.0 - left * (1.0 - kept))[:, None], w, left)
 
 
 def _ridge(weight: np.ndarray | None, n_rows: int, lam: float) -> np.ndarray:

@@ -164,7 +164,7 @@ def _try_estimator(cls: type[BaseEstimator], case: Case, step: list[str]) -> Non
     in_parts = hasattr(model, "partial_fit") and rng.random() < 0.15
     fit = model.partial_fit if in_parts else model.fit
     if in_parts and "classes" in inspect.signature(fit).parameters:
-        options["classes"] = np.unique(np.asarray(table.y)) if table.y is not None else None
+        options["classes"] = None if table.y is None else list(dict.fromkeys(np.asarray(table.y).ravel().tolist()))
     returned = fit(table.X, table.y, **options)
     if returned is not model:
         raise Wrong("fit does not return self")

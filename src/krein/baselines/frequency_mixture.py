@@ -9,12 +9,12 @@ import warnings
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import optimize
 from sklearn.exceptions import ConvergenceWarning
 
 from krein._core.arrays import frozen_array
 from krein._core.checks import positive_real
 from krein.baselines.fourier import systematic_choice
+from krein.baselines.positive_mixture import nonnegative_weights
 
 __all__ = ["FrequencyMixture", "fit_frequency_mixture"]
 
@@ -116,7 +116,7 @@ def fit_frequency_mixture(
     points = directions * np.exp(rng.uniform(np.log(low), np.log(high), size=(_POINTS, 1)))
     points[0] = 0.0
     atoms = np.hstack([np.exp(-0.5 * np.multiply.outer(lengths**2, scales**2)), np.cos(offsets @ points.T)])
-    weights, _ = optimize.nnls(atoms, values, maxiter=20 * atoms.shape[1])
+    weights, _ = nonnegative_weights(atoms, values)
     if not weights.any():
         return None
     which = rng.choice(weights.size, size=_DRAWS, p=weights / weights.sum())

@@ -22,7 +22,7 @@ from krein.baselines.fourier import systematic_choice
 from krein.kernels import Kernel
 from krein.measures.omega import omega
 
-__all__ = ["FAMILIES", "Family", "PositiveMixture", "fit_positive_mixture"]
+__all__ = ["FAMILIES", "Family", "PositiveMixture", "fit_positive_mixture", "nonnegative_weights"]
 
 Family = Literal["radial", "gaussian"]
 FAMILIES: tuple[Family, ...] = ("radial", "gaussian")
@@ -130,16 +130,28 @@ def fit_positive_mixture(kernel: Kernel, dim: int, radius: float, family: Family
     if family == "gaussian":
         scales = scales / np.sqrt(dim)
     atoms, values = _atoms(z, scales, dim, family), kernel.radial(z)
-    masses, residual = _nonnegative(atoms * weights[:, None], values * weights)
+    masses, residual = nonnegative_weights(atoms * weights[:, None], values * weights)
     kept = masses > _NEGLIGIBLE * max(float(masses.max()), np.finfo(np.float64).tiny)
     return PositiveMixture(family, dim, scales[kept], masses[kept], residual)
 
 
-def _nonnegative(A: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, float]:
-    """Non-negative least squares and the size of its residual."""
+def nonnegative_weights(A: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, float]:
+    """Non-negative least squares.
+
+    Parameters
+    ----------
+    A : ndarray of shape (n_equations, n_weights)
+    b : ndarray of shape (n_equations,)
+
+    Returns
+    -------
+    weights : ndarray of shape (n_weights,)
+    residual : float
+        Length of what is left.
+    """
     try:
         masses, residual = optimize.nnls(A, b, maxiter=50 * A.shape[1])
-    except RuntimeError:  # scipy before 1.15 solves normal equations and may go in circles; this is slower and does not
+    except RuntimeError:  # solutions of nearly dependent columns may go in circles; this is slower and does not
         masses = np.maximum(optimize.lsq_linear(A, b, bounds=(0.0, np.inf), method="bvls").x, 0.0)
         residual = np.linalg.norm(A @ masses - b)
     return np.asarray(masses), float(residual)

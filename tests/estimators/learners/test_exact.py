@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 from scipy.linalg import LinAlgWarning
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -217,3 +218,10 @@ def test_singular_systems():
 @pytest.mark.parametrize("model", [ExactKreinRidge(), ExactKreinSVC()])
 def test_a_search_reaches_into_the_kernel_that_none_stands_for(model):
     assert clone(model).set_params(kernel__a=2.0).kernel == DeltaGaussian(a=2.0)
+
+
+def test_costs_that_no_machine_can_meet_end_with_a_warning():
+    X = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [0.0, 1.0], [0.0, 0.0]])
+    with pytest.warns(ConvergenceWarning):  # equal rows of different classes
+        model = ExactKreinSVC().fit(X, np.arange(5), np.full(5, 1e300))
+    assert set(model.predict(X)) <= set(range(5))

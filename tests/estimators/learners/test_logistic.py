@@ -11,7 +11,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from krein.estimators.learners.logistic import KreinLogistic
 from krein.estimators.maps.fourier import SignedFourierFeatures
-from krein.kernels import Gaussian
+from krein.kernels import Gaussian, Matern
 from standin_map import CosineMap
 
 
@@ -136,3 +136,13 @@ class TestBadInput:
         model.classes_ = model.classes_[:2]
         with pytest.raises(ValueError, match="classes ask for 1"):
             model._check_loaded()
+
+
+def test_a_class_that_one_fold_alone_has():
+    X = np.array(
+        [[48.0, 25.0], [25.0, 126.0], [-6.0, 76.0], [-89.0, -141.0], [19.0, 54.0], [-64.0, -112.0], [-17.0, -85.0]]
+    )
+    y = ["three", "one", "three", "two", "two", "one", "two"]
+    features = SignedFourierFeatures(Matern(1.0, nu=1.5), 16, weights="projected", random_state=0)
+    model = KreinLogistic(features).fit(X, y)
+    assert np.isfinite(model.predict_proba(X)).all()

@@ -148,3 +148,16 @@ def test_distances_whose_squares_are_no_numbers_are_refused():
     embedding = KreinMDS(1).fit(D / 1e183)
     with pytest.raises(ValueError, match="whose square no float can hold"):
         embedding.transform(D)
+
+
+def test_words_and_a_metric_by_name_are_saved(tmp_path):
+    words = [[1.0], [2.0, 3.0], [4.0], [5.0, 6.0, 7.0]]  # of different lengths, so objects
+    model = KreinMDS(1, metric=lengths_apart).fit(words)
+    assert not model._has_columns()
+    empty = KreinMDS(1, metric="cityblock").fit([[], [], []])
+    empty.save(tmp_path / "empty.krein")
+    np.testing.assert_array_equal(krein.load_model(tmp_path / "empty.krein").embedding_, empty.embedding_)
+
+
+def lengths_apart(a, b):
+    return abs(len(a) - len(b))

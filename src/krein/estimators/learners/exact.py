@@ -23,6 +23,9 @@ from krein.similarities import signed_spectrum
 __all__ = ["ExactKreinRidge", "ExactKreinSVC"]
 
 _CACHE = 500  # megabytes that LibSVM may keep of the kernel matrix
+_LEAST_ITERATIONS = (
+    10**6
+)  # before LibSVM gives up with a warning: costs that no machine can meet would keep it busy for ever
 
 
 @final
@@ -276,7 +279,9 @@ class ExactKreinSVC(KernelMatrixMixin, SavableMixin, ClassifierMixin, FrozenPara
         # a row of weight 2 is two rows of the matrix: its spectrum is that of the matrix scaled by the roots
         root = np.sqrt(copies.weight)
         spectrum = signed_spectrum(copies.matrix(trained.matrix) * np.multiply.outer(root, root))
-        machine = SVC(C=C, kernel="precomputed", tol=tol, cache_size=_CACHE)
+        machine = SVC(
+            C=C, kernel="precomputed", tol=tol, cache_size=_CACHE, max_iter=max(_LEAST_ITERATIONS, 100 * len(y))
+        )
         machine.fit(spectrum.flipped() / np.multiply.outer(root, root), y[copies.first], cost)
         self._keep(trained)
         self.classes_ = machine.classes_

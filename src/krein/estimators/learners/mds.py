@@ -14,8 +14,8 @@ from krein.estimators.maps.base import as_generator
 from krein.estimators.maps.objects import check_objects, object_tags
 from krein.estimators.numbers import checked_rows
 from krein.files.models import SavableMixin
-from krein.learning.embedding import fit_embedding
-from krein.similarities import DistanceKernel, Effort, as_similarity, is_called, is_precomputed
+from krein.learning.embedding import FittedEmbedding, fit_embedding
+from krein.similarities import DistanceKernel, Effort, Objects, as_similarity, is_called, is_precomputed
 
 __all__ = ["KreinMDS"]
 
@@ -169,6 +169,10 @@ class KreinMDS(SavableMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         X = checked_rows(self, X, dtype=[np.float64, np.float32], reset=first)
         check_non_negative(X, "KreinMDS, which takes distances")
         return X
+
+    def _has_columns(self) -> bool:
+        fitted = vars(self).get("map_")
+        return not (isinstance(fitted, FittedEmbedding) and isinstance(fitted.landmarks, Objects))
 
     @property
     def _effort(self) -> Effort:

@@ -132,7 +132,8 @@ def held_out_scores(
     for i, values in enumerate(held_out_values(rows, moments, machine, strengths, n_folds)):
         errors[i] = share @ (winning_columns(values[held]) != codes)
         if machine.kind == "logistic":
-            losses[i] = -share @ log_chances(values[held])[np.arange(held.size), codes]
+            loss = -float(share @ log_chances(values[held])[np.arange(held.size), codes])
+            losses[i] = np.inf if np.isnan(loss) else loss  # a class that no other fold has: its values run away
         if i + 1 >= least and path_ends(Scores(errors[: i + 1], losses[: i + 1]), machine, constant):
             break
     return Scores(errors, losses)
@@ -189,5 +190,6 @@ def best_strength(scores: Scores, machine: Machine) -> int:
     1
     """
     if machine.kind == "logistic":
-        return int(np.flatnonzero(scores.log_loss <= (1.0 + _MARGIN) * scores.log_loss.min())[0])
+        least = float(scores.log_loss.min())  # below zero by rounding where all chances are 1
+        return int(np.flatnonzero(scores.log_loss <= least + _MARGIN * abs(least))[0])
     return int(np.flatnonzero(scores.errors <= scores.errors.min() + _MARGIN)[0])

@@ -264,7 +264,7 @@ class TunedFeatures(DataChosenMap, SignedTransformer):
         if isinstance(self.kernels, str):
             one_of(self.kernels, "kernels", ("portfolio",), otherwise=", a kernel or several of them")
             return PORTFOLIO
-        kernels = (self.kernels,) if isinstance(self.kernels, Kernel) else self.kernels
+        kernels = (self.kernels,) if isinstance(self.kernels, Kernel) else () if self.kernels is None else self.kernels
         if not isinstance(kernels, (tuple, list)) or not all(isinstance(kernel, Kernel) for kernel in kernels):
             raise TypeError(
                 f"kernels must be 'portfolio', a kernel of krein.kernels or a list of them, got {self.kernels!r}"

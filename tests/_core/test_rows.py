@@ -60,3 +60,9 @@ def test_rows_off_the_sphere_are_named(off):
         unit_rows(X, normalize=False)
     X[1] *= (1 + UNIT_TOLERANCE / 2) / off
     assert unit_rows(X, normalize=False) is X
+
+
+@pytest.mark.parametrize("width", [5, 4097, 20_000])
+def test_a_length_does_not_hang_on_the_other_rows(width, rng):
+    X = rng.standard_normal((9, width))
+    np.testing.assert_array_equal(np.concatenate([row_norms(X[:1]), row_norms(X[1:4]), row_norms(X[4:])]), row_norms(X))

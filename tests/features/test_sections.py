@@ -118,6 +118,7 @@ def test_a_value_does_not_hang_on_the_other_rows_where_some_are_far():
     near, far = rows(kernel, 40, 1), np.concatenate([8.0 * rows(kernel, 40, 2), 50.0 * rows(kernel, 40, 3)])
     together = written(kernel, np.concatenate([near, far]), L)
     np.testing.assert_array_equal(together[:40], written(kernel, near, L))
+    np.testing.assert_array_equal(together[40:], [written(kernel, row[None], L)[0] for row in far])
     np.testing.assert_allclose(together[40:], by_differences(kernel, far, L), atol=1e-12)
 
 
@@ -204,9 +205,12 @@ def test_arrays_that_do_not_fit(X, out):
         Sections(Gaussian(1.0), rows(Gaussian(1.0), 2)).write(X, out)
 
 
-def test_threads_do_not_change_a_bit():
+@pytest.mark.parametrize(
+    "dim", [2, 4, DIM]
+)  # in few dimensions many pairs are nearly opposite, where the kernel has a root
+def test_threads_do_not_change_a_bit(dim, rng):
     kernel = NTK()
-    X, L = rows(kernel, 3000), rows(kernel, 200, 1)
+    X, L = (np.asarray(kernel.place(rng.standard_normal((n, dim)))) for n in (3000, 200))
     with thread_limit(1):
         alone = written(kernel, X, L)
     sections = Sections(kernel, L)

@@ -180,3 +180,13 @@ def test_laws_of_independent_draws(rng: np.random.Generator) -> None:
             else law_of(Matern(1.65, 2.0), dim)
         )
         assert np.max(np.abs(wrong.cdf(radii) - (np.arange(n) + 0.5) / n)) > bound  # a scale 10 % off would be seen
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e300])
+@pytest.mark.parametrize("kernel", [Gaussian, Laplacian, lambda scale: Matern(scale, 1.5), Cauchy])
+def test_scales_whose_square_is_out_of_range(kernel, scale) -> None:
+    """The density of r/ℓ is that of r at ℓ = 1, times ℓ."""
+    unit, law = law_of(kernel(1.0), 3), law_of(kernel(scale), 3)
+    r = np.array([0.3, 1.0, 4.0])
+    np.testing.assert_allclose(law.pdf(r / scale), unit.pdf(r) * scale, rtol=1e-11)
+    assert law.second_moment in (0.0, np.inf)

@@ -6,6 +6,7 @@ that sets it.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,6 +16,10 @@ from typing import Any
 from threadpoolctl import ThreadpoolController
 
 __all__ = ["Blas", "openmp_threads", "pools_limit", "running_numba"]
+
+_IMPORTED_BY = (
+    os.getpid()
+)  # in a process forked from it the threads of OpenMP are gone, and some libraries wait for them forever
 
 
 def _libraries() -> tuple[tuple[Any, ...], tuple[Any, ...], bool]:
@@ -124,7 +129,7 @@ def pools_limit(blas: Blas, usual: int) -> int | None:
 
 @contextmanager
 def openmp_threads(threads: int, *, quiet: bool) -> Iterator[None]:
-    """At most so many threads for OpenMP and for numba's pool, as far as this thread uses them.
+    """At most so many threads for OpenMP and for numba's pool, as far as this thread uses them; one for OpenMP after a fork.
 
     Parameters
     ----------
@@ -137,7 +142,7 @@ def openmp_threads(threads: int, *, quiet: bool) -> Iterator[None]:
     None
     """
     _, libraries, blas_by_thread = _libraries()
-    most = 1 if quiet and blas_by_thread else threads
+    most = 1 if (quiet and blas_by_thread) or os.getpid() != _IMPORTED_BY else threads
     before = [(library, library.get_num_threads() or 1) for library in libraries]
     numba = running_numba()
     mask = 0 if numba is None else int(numba.get_num_threads())

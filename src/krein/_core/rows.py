@@ -14,6 +14,7 @@ __all__ = ["UNIT_TOLERANCE", "as_rows", "check_magnitude", "dense_block", "row_b
 UNIT_TOLERANCE = 1e-3  # how far from 1 the length of a row may be that counts as a unit vector: float16 rows pass
 _SQUARES = 1e-140, 1e140  # lengths whose squares are exact to rounding in float64, far from overflow and underflow
 _BLOCK_ENTRIES = 2**20  # of a dense block: 8 MiB in float64
+_SUMMED_COLUMNS = 2**12  # at once: numpy adds up more than 2^13 of one row in another order than those of several
 
 
 def as_rows(X: Any, name: str = "X") -> Any:
@@ -115,7 +116,7 @@ def row_norms(X: Any) -> np.ndarray:
     else:
         for rows in row_blocks(X.shape[0], _rows_per_block(X)):
             block = dense_block(X, rows)
-            norms[rows] = np.sqrt(np.einsum("ij,ij->i", block, block))
+            norms[rows] = np.sqrt(_squared_lengths(block))
     extreme = np.flatnonzero(~((norms > _SQUARES[0]) & (norms < _SQUARES[1])))
     for part in row_blocks(extreme.size, _rows_per_block(X)):
         block = dense_block(X, extreme[part])
@@ -123,8 +124,17 @@ def row_norms(X: Any) -> np.ndarray:
         norms[extreme[part]] = 0.0
         some = np.flatnonzero(largest)
         block = block[some] / largest[some, None]
-        norms[extreme[part][some]] = largest[some] * np.sqrt(np.einsum("ij,ij->i", block, block))
+        norms[extreme[part][some]] = largest[some] * np.sqrt(_squared_lengths(block))
     return norms
+
+
+def _squared_lengths(block: np.ndarray) -> np.ndarray:
+    """Of each row, to the last bit the same among any other rows of a block in C order."""
+    total = np.zeros(len(block))
+    for columns in row_blocks(block.shape[1], _SUMMED_COLUMNS):
+        part = block[:, columns]
+        total += np.einsum("ij,ij->i", part, part)
+    return total
 
 
 def _rows_per_block(X: Any) -> int:

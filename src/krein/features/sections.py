@@ -39,7 +39,7 @@ _REACHES_PER_OCTAVE = 8
 _VALUE_WORK = 16  # multiply–adds that a value of the kernel is worth
 _DIAMETER = 2.0  # of the sphere
 _FARTHEST = 1e100  # reach of rows whose distances have squares
-_FEW = 0.05  # of the values of a block that are missing, and are filled in one by one
+_FEW = 0.05  # of the values of a row that are missing, and are filled in one by one
 _REMEMBERED = 32  # functions of kernels, some with a table of 150 kB
 
 
@@ -185,10 +185,12 @@ class Sections:
             def work(lo: int, hi: int) -> None:
                 x = plain_rows(dense_block(X, slice(lo, hi)) - self._middle, np.dtype(np.float64))
                 missing = self._loop(x, polynomial, flat, lo * stride, stride, *scratch)
-                if polynomial is not None and missing.sum() > _FEW * (hi - lo) * s:
-                    by_table = np.empty((hi - lo, s), out.dtype)
-                    missing = self._loop(x, None, by_table.reshape(-1), 0, s, *scratch)
-                    np.copyto(out[lo:hi], by_table, where=np.isnan(out[lo:hi]))
+                many = np.flatnonzero(missing > _FEW * s)  # row by row: how many rows a block has must not matter
+                if polynomial is not None and many.size:
+                    by_table = np.empty((many.size, s), out.dtype)
+                    missing[many] = self._loop(x[many], None, by_table.reshape(-1), 0, s, *scratch)
+                    values = out[lo + many]
+                    out[lo + many] = np.where(np.isnan(values), by_table, values)
                 self._fill_in(X, lo + np.flatnonzero(missing), out)
 
             return work
@@ -221,19 +223,16 @@ class Sections:
         return missing
 
     def _fill_in(self, X: Any, rows: np.ndarray, out: np.ndarray) -> None:
-        """What the loop does not have of some rows, by the kernel itself."""
+        """What the loop does not have of some rows, by the kernel itself; from differences, as products depend on the block."""
         if not rows.size:
             return
         x, values = dense_block(X, rows), out[rows]
         i, j = np.nonzero(np.isnan(values))
-        if i.size > _FEW * values.size:
-            np.copyto(values, self.kernel.gram(x, self.landmarks), where=np.isnan(values), casting="same_kind")
-        else:
-            for part in row_blocks(i.size, max(1, 2**18 // x.shape[1])):
-                z = row_norms(x[i[part]] - self.landmarks[j[part]])
-                if self.kernel.domain == "sphere":
-                    np.minimum(z, _DIAMETER, out=z)  # more is rounding
-                values[i[part], j[part]] = self.kernel.radial(z)
+        for part in row_blocks(i.size, max(1, 2**18 // x.shape[1])):
+            z = row_norms(x[i[part]] - self.landmarks[j[part]])
+            if self.kernel.domain == "sphere":
+                np.minimum(z, _DIAMETER, out=z)  # more is rounding
+            values[i[part], j[part]] = self.kernel.radial(z)
         out[rows] = values
 
 

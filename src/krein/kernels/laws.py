@@ -111,7 +111,7 @@ class ChiLaw(RadiusLaw):
 
     @property
     def second_moment(self) -> float:
-        return self.dim / self.scale**2
+        return self.dim / self.scale / self.scale  # the square of a scale may be out of range
 
 
 @final
@@ -141,9 +141,11 @@ class StudentLaw(RadiusLaw):
 
     def pdf(self, r: np.ndarray) -> np.ndarray:
         r = np.asarray(r, dtype=np.float64)
-        half, nu, size = self.dim / 2, self.nu, self.scale**2 / (2 * self.nu)
-        log = special.xlogy(self.dim - 1, r) - (half + nu) * np.log1p(size * r * r)
-        return np.asarray(2 * np.exp(log + half * math.log(size) - special.betaln(half, nu)))
+        half, nu, log_unit = self.dim / 2, self.nu, math.log(self.scale) - math.log(2 * self.nu) / 2
+        with np.errstate(divide="ignore"):
+            rise = np.logaddexp(0.0, 2 * (np.log(r) + log_unit))  # log(1 + r²ℓ²/2ν), whose square may be out of range
+        log = special.xlogy(self.dim - 1, r) + self.dim * log_unit - (half + nu) * rise
+        return np.asarray(2 * np.exp(log - special.betaln(half, nu)))
 
     def cdf(self, r: np.ndarray) -> np.ndarray:
         x, rest = self._fraction(r)
@@ -168,7 +170,7 @@ class StudentLaw(RadiusLaw):
     def second_moment(self) -> float:
         if self.nu <= 1.0:
             return math.inf
-        return self.dim / self.scale**2 * self.nu / (self.nu - 1.0)
+        return self.dim / self.scale / self.scale * (self.nu / (self.nu - 1.0))
 
 
 @final
@@ -212,4 +214,4 @@ class VarianceGammaLaw(RadiusLaw):
 
     @property
     def second_moment(self) -> float:
-        return 2 * self.dim / self.scale**2
+        return 2 * self.dim / self.scale / self.scale

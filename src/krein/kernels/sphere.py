@@ -146,11 +146,16 @@ class SphericalPolynomial(_SphereKernel):
         positive = np.maximum(r, 1e-300)
         half, total = dim / 2, np.zeros_like(positive)
         for i in range(self.p + 1):
-            inner = (1 - 4 / self.a**2) ** (self.p - i)
+            inner = (1 - 4 / self.a / self.a) ** (self.p - i)
             if inner == 0.0:
                 continue
             log = (1 - half) * math.log(2) - special.gammaln(half) + (dim - 1) * np.log(positive)
-            log = log + special.gammaln(self.p + 1) - special.gammaln(self.p - i + 1) + i * math.log(2 / self.a**2)
+            log = (
+                log
+                + special.gammaln(self.p + 1)
+                - special.gammaln(self.p - i + 1)
+                + i * (math.log(2) - 2 * math.log(self.a))
+            )
             log = log + (half + i) * np.log(2 / positive)
             bessel = special.jv(half + i, 2 * positive)
             with np.errstate(divide="ignore"):  # where the Bessel function underflows, so does the product

@@ -11,6 +11,7 @@ from scipy import special
 
 from krein._core.checks import positive_integer, positive_real
 from krein._core.directions import independent_directions
+from krein._core.rows import row_norms
 from krein.measures import RadialPart, SignedMeasure
 from krein.sampling.base import Sampler
 from krein.sampling.frequencies import Frequencies
@@ -20,6 +21,7 @@ __all__ = ["Importance", "Rejection", "gaussian_radius_density"]
 
 _LEAST_INSIDE = 1e-3  # of the mass: with less than this inside, the rejection sampler would estimate nothing
 _NO_MASS = 1e-9  # of the mass: a part with less than this inside the interval gets no frequency
+_SQUARES = 1e-290, 1e290  # second moments beyond, infinite ones among them, are no measure of a length
 _PEAK_GRID = 4001  # points on which the height of a density is looked up
 
 
@@ -130,7 +132,7 @@ class Importance(Sampler):
     ) -> tuple[np.ndarray, np.ndarray]:
         scale = float(self.scale) if self.scale is not None else _matching_scale(part, dim)
         vectors = rng.standard_normal((count, dim)) * scale
-        r = np.linalg.norm(vectors, axis=1)
+        r = row_norms(vectors)
         return vectors, sign * density_at(part, r) / gaussian_radius_density(r, scale, dim) / count
 
 
@@ -155,5 +157,6 @@ def gaussian_radius_density(r: np.ndarray, scale: float, dim: int) -> np.ndarray
 
 def _matching_scale(part: RadialPart, dim: int) -> float:
     moment = part.second_moment
-    length = math.sqrt(moment / part.mass) if math.isfinite(moment) else float(part.ppf(np.array(0.5)))
+    known = _SQUARES[0] < moment < _SQUARES[1]
+    length = math.sqrt(moment / part.mass) if known else float(part.ppf(np.array(0.5)))
     return length / math.sqrt(dim)

@@ -432,3 +432,12 @@ def test_a_warning_is_one_line(capsys, monkeypatch):
     monkeypatch.setattr(krein, "diagnose", warn)
     assert run("diagnose", "ntk", "--dim", "3") == 2
     assert capsys.readouterr().err == "warning: look here\nerror: and stop\n"
+
+
+def test_without_the_compiler(tmp_path):
+    data, model = tmp_path / "table.csv", tmp_path / "model.krein"
+    data.write_text("a,label\n" + "".join(f"{i / 20},{int(i > 9)}\n" for i in range(20)))
+    for arguments in (["--version"], ["train", str(data), "--target", "label", "--out", str(model)]):
+        done = run_process(*arguments, NUMBA_DISABLE_JIT="1")
+        assert done.returncode == 0, done.stderr
+    assert model.exists()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -11,7 +12,20 @@ import krein
 from helpers import empirical_bernstein_tolerance, frozen, unit_vectors
 from krein._core.directions import independent_directions, orthogonal_directions
 from krein.features.walsh import hadamard_frequencies
-from krein.kernels import DeltaGaussian, Gaussian, Laplacian, SphericalPolynomial
+from krein.kernels import (
+    Cauchy,
+    DeltaGaussian,
+    Gaussian,
+    GeodesicGaussian,
+    Kernel,
+    Laplacian,
+    Log,
+    Matern,
+    Multiquadric,
+    Sigmoid,
+    SphericalPolynomial,
+    ThinPlate,
+)
 from krein.measures import LawPart, SignedMeasure, omega
 from krein.sampling import (
     ALLOCATIONS,
@@ -502,3 +516,38 @@ def test_structures_fit_together(signs, radii):
 def test_monte_carlo_parts_do_not_depend_on_the_order_of_the_list():
     assert MonteCarlo() == MonteCarlo()
     assert hash(Rejection()) == hash(Rejection(10_000, 10.0))
+
+
+def _named(scale: float) -> list[Kernel]:
+    return [
+        *(Gaussian(scale), Laplacian(scale), Matern(scale, 1.5), Matern(scale, 0.3), Matern(1.0, scale), Cauchy(scale)),
+        *(
+            DeltaGaussian(scale, 2 * scale),
+            GeodesicGaussian(scale),
+            Sigmoid(scale, 0.0),
+            Multiquadric(scale),
+            Log(scale),
+        ),
+        *(ThinPlate().scaled(scale), Gaussian(1.0) - Laplacian(scale), SphericalPolynomial(max(2.0, scale), 2)),
+    ]
+
+
+OWN_WORDS = "^finite$|mass lies at radii|proposals|too heavy for a table|nearer to|not finite on"
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "sampler", ["monte_carlo", "rejection", "importance"]
+)  # the others draw radii as the first does
+@pytest.mark.parametrize("kernel", _named(1e300) + _named(1e-300), ids=repr)
+def test_scales_whose_square_is_out_of_range(kernel, sampler, rng):
+    """Finite features, or an error of our own that says what to change."""
+    X = rng.standard_normal((40, 3))
+    features = krein.SignedFourierFeatures(kernel, 16, weights="unbiased", sampler=sampler, random_state=0)
+    values, said = np.zeros(1), "finite"
+    try:
+        values = features.fit(X).transform(X)
+    except ValueError as error:
+        said = str(error)
+    assert np.isfinite(values).all()
+    assert re.search(OWN_WORDS, said)

@@ -77,7 +77,7 @@ def has_table(terms: Sequence[Term]) -> bool:
     bool
     """
     filled = [term for term in terms if term[0] != 0.0]
-    return len(filled) < 2 or _range(filled)[1] < _LARGEST
+    return len(filled) < 2 or _fits(*_range(filled))
 
 
 def truncated_laws(dim: int, terms: Sequence[Term], r_max: float) -> SignedMeasure:
@@ -113,6 +113,10 @@ def _range(terms: Sequence[Term]) -> tuple[float, float]:
     return max(low, 1 / _LARGEST), high
 
 
+def _fits(low: float, high: float) -> bool:
+    return low < high < _LARGEST
+
+
 def _signs(terms: Sequence[Term], r: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Where the density is positive and where negative, beyond rounding of its terms: laws that cancel leave no mass."""
     values = np.array([c * law.pdf(r) for c, law, _ in terms])
@@ -130,10 +134,11 @@ def _density(terms: Sequence[Term]) -> Callable[[np.ndarray], np.ndarray]:
 
 def _edges_with_roots(density: Callable[[np.ndarray], np.ndarray], terms: Sequence[Term]) -> np.ndarray:
     low, high = _range(terms)
-    if not high < _LARGEST:
+    if not _fits(low, high):
         raise ValueError(
-            "the tail of one of the spectra is too heavy for a table (a Matérn kernel with nu below about 0.04); use "
-            "method='least_mass' with the data's radius, or a larger nu"
+            f"the radii of the spectra go up to {high:.2g}, and a table has those from {1 / _LARGEST:g} to {_LARGEST:g}: a tail is "
+            "too heavy for a table (a Matérn kernel with nu below about 0.04), or a scale is out of range; use method='least_mass' "
+            "with the data's radius, a larger nu or another scale"
         )
     n = int(_PANELS_PER_DECADE * np.log10(high / low)) + 2
     edges = np.concatenate([[0.0], np.geomspace(low, high, n)])

@@ -70,6 +70,11 @@ class LawPart(RadialPart):
 
     def atoms(self) -> Atoms:
         low, high = (float(self.law.ppf(np.array(u))) for u in (_LOST, 1 - _LOST))
+        if not 0.0 <= low < high < np.inf:
+            raise ValueError(
+                f"the radii of {self.law!r} lie between {low:.3g} and {high:.3g}, and a table needs different finite ones; use a "
+                "kernel whose parameters are nearer to 1"
+            )
         edges = np.concatenate([[0.0], np.geomspace(max(low, 1e-12 * high), high, _TABLE)])
         return Density(lambda r: self.total * self.law.pdf(r), edges).atoms()
 

@@ -81,6 +81,11 @@ def fourier_measure(
     measure = SignedMeasure.jordan(dim, positive, negative, radius=radius, sphere=sphere)
     z = check_grid(radius)[::8]
     gap = float(np.max(np.abs(measure.evaluate(z) - function(z))))
+    if not math.isfinite(gap):
+        raise ValueError(
+            f"the kernel or its Fourier transform is not finite on [0, {radius:.4g}]; use a kernel whose scale is nearer to the "
+            "distances, or a smaller radius"
+        )
     return SignedMeasure.jordan(
         dim, positive, negative, radius=radius, sphere=sphere, bias=1.05 * gap + 1e-12, note=note
     )

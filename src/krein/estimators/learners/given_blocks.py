@@ -6,13 +6,15 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
+from krein.estimators.learners.input_checks import check_lengths, check_rows, check_weight
 from krein.learning.ridge_sums import RidgeSums, add_rows
 from krein.learning.row_sample import stack_rows
 from krein.learning.stream import Features
 from krein.learning.targets import Targets
 
-__all__ = ["Block", "CheckTargets", "add_block", "joined_blocks", "numbered_blocks"]
+__all__ = ["Block", "CheckTargets", "add_block", "check_block", "joined_blocks", "numbered_blocks"]
 
 Block = tuple[Any, np.ndarray, np.ndarray | None]
 CheckTargets = Callable[[Any, int], np.ndarray]
@@ -34,21 +36,53 @@ def joined_blocks(first: Block, second: Block) -> Block:
     return stack_rows([first[0], second[0]]), np.concatenate([first[1], second[1]]), weight
 
 
-def numbered_blocks(blocks: Iterable[Block]) -> Iterator[tuple[int, Any, np.ndarray, np.ndarray | None]]:
-    """Blocks with the number of the first row of each.
+def check_block(
+    learner: BaseEstimator, check: CheckTargets, X: Any, y: Any, sample_weight: Any, *, start: int, first: bool
+) -> Block:
+    """Rows, targets and weights that can be learned from; else an error that says what is wrong where.
 
     Parameters
     ----------
-    blocks : iterable of X, y and weight
+    learner : BaseEstimator
+        Which keeps the number and the names of columns.
+    check : callable
+        ``(y, start) -> y``, the check of a block of targets.
+    X, y, sample_weight
+        As given.
+    start : int
+        Number of the first row.
+    first : bool
+        Whether nothing is known of the columns yet.
+
+    Returns
+    -------
+    tuple of X, y and weight
+    """
+    X, y = check_rows(learner, X, first=first), check(y, start)
+    check_lengths(X, y)
+    return X, y, check_weight(sample_weight, X.shape[0], start)
+
+
+def numbered_blocks(
+    chunks: Iterable[tuple[Any, ...]], check: Callable[..., Block]
+) -> Iterator[tuple[int, Any, np.ndarray, np.ndarray | None]]:
+    """Chunks whose columns are known, checked, with the number of the first row of each.
+
+    Parameters
+    ----------
+    chunks : iterable of X and y, or of X, y and weight
+    check : callable
+        The learner's `check_block`, of ``X, y, sample_weight, start=, first=``.
 
     Yields
     ------
     tuple of start, X, y and weight
     """
     start = 0
-    for X, y, weight in blocks:
-        yield start, X, y, weight
-        start += X.shape[0]
+    for X, y, *rest in chunks:
+        block = check(X, y, rest[0] if rest else None, start=start, first=False)
+        yield start, *block
+        start += block[0].shape[0]
 
 
 def add_block(

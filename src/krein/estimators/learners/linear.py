@@ -12,10 +12,18 @@ from sklearn.utils.validation import check_is_fitted
 from krein.distributed.dask_rows import head_row, is_dask, map_rows
 from krein.estimators.learners.input_checks import check_rows
 from krein.estimators.maps.fitting import CheckedFeatures
+from krein.learning.kernel_model import KernelModel
 from krein.learning.stream import LinearModel, RowModel
 from krein.learning.targets import winning_columns
 
-__all__ = ["LinearClassifierMixin", "RowClassifierMixin", "check_linear", "labels_of", "row_values"]
+__all__ = [
+    "LinearClassifierMixin",
+    "RowClassifierMixin",
+    "check_kernel_model",
+    "check_linear",
+    "labels_of",
+    "row_values",
+]
 
 
 class RowClassifierMixin(ClassifierMixin):
@@ -142,3 +150,22 @@ def check_linear(
         raise ValueError(f"{name} and intercept_ must be finite")
     if n_outputs is not None and coef.shape[0] != n_outputs:
         raise ValueError(f"{name} has {coef.shape[0]} rows where the classes ask for {n_outputs}")
+
+
+def check_kernel_model(model: KernelModel, n_features: int, n_outputs: int | None = None) -> None:
+    """An error unless a kernel model fits its learner, for models that come from files.
+
+    Parameters
+    ----------
+    model : KernelModel
+    n_features : int
+        Columns of the learner's rows.
+    n_outputs : int or None, default=None
+        How many there must be.
+    """
+    if n_outputs not in (None, model.width):
+        raise ValueError(f"the kernel model has {model.width} outputs where the classes ask for {n_outputs}")
+    if model.placement.n_features not in (None, n_features):
+        raise ValueError(
+            f"the kernel model is of rows of {model.placement.n_features} columns where the learner has {n_features}"
+        )

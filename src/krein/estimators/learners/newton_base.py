@@ -19,14 +19,9 @@ from krein._core.rows import row_blocks
 from krein._core.threads import quiet_blas
 from krein.distributed.dask_rows import DaskRows, is_dask
 from krein.estimators.exporting import RowModelExportMixin
-from krein.estimators.learners.input_checks import (
-    check_class_weight,
-    check_labels,
-    check_lengths,
-    check_rows,
-    check_weight,
-)
-from krein.estimators.learners.linear import RowClassifierMixin, check_linear
+from krein.estimators.learners.given_blocks import Block, check_block, numbered_blocks
+from krein.estimators.learners.input_checks import check_class_weight, check_labels, check_rows
+from krein.estimators.learners.linear import RowClassifierMixin, check_kernel_model, check_linear
 from krein.estimators.learners.rollback import unchanged_on_error
 from krein.estimators.maps.fitting import (
     CheckedFeatures,
@@ -58,8 +53,6 @@ __all__ = ["NewtonClassifier"]
 
 _SOLVERS = ("auto", "exact", "features")
 _STREAM_ROWS = 65_536  # rows of a matrix that a pass takes at a time
-
-Block = tuple[Any, np.ndarray, np.ndarray | None]
 
 
 class NewtonClassifier(RowModelExportMixin, RowClassifierMixin, SavableMixin, BaseEstimator, ABC):
@@ -245,9 +238,7 @@ class NewtonClassifier(RowModelExportMixin, RowClassifierMixin, SavableMixin, Ba
         return self._candidates()
 
     def _check_block(self, X: Any, y: Any, sample_weight: Any, *, start: int, first: bool) -> Block:
-        X, y = check_rows(self, X, first=first), check_labels(y, start)
-        check_lengths(X, y)
-        return X, y, check_weight(sample_weight, X.shape[0], start)
+        return check_block(self, check_labels, X, y, sample_weight, start=start, first=first)
 
     def _learn_classes(self, sample: LabeledSample) -> np.ndarray | None:
         """Set the classes; the factors of the weights of each, or None."""
@@ -289,10 +280,8 @@ class NewtonClassifier(RowModelExportMixin, RowClassifierMixin, SavableMixin, Ba
         n_outputs = 1 if self.classes_.shape[0] == 2 else self.classes_.shape[0]
         if self.model_ is None:
             check_linear(self.features_, self.coef_, self.intercept_, n_outputs)
-        elif self.model_.width != n_outputs:
-            raise ValueError(f"the kernel model has {self.model_.width} outputs where the classes ask for {n_outputs}")
-        elif self.model_.placement.n_features not in (None, self.n_features_in_):
-            raise ValueError("the kernel model does not fit the number of columns")
+        else:
+            check_kernel_model(self.model_, self.n_features_in_, n_outputs)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -329,9 +318,6 @@ class _ChunkStream:
     check: Callable[..., Block]
 
     def reduce(self, empty: Any, add: Add) -> Any:
-        start = 0
-        for X, y, *rest in self.chunks:
-            block = self.check(X, y, rest[0] if rest else None, start=start, first=False)
-            add(empty, start, *block)
-            start += block[0].shape[0]
+        for block in numbered_blocks(self.chunks, self.check):
+            add(empty, *block)
         return empty

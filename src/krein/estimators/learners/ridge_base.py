@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import partial
 from itertools import chain
 from typing import Any, Self, cast
@@ -16,9 +16,16 @@ from krein._core.threads import quiet_blas
 from krein.distributed.dask_leaves import fit_local_dask
 from krein.distributed.dask_rows import DaskRows, is_dask
 from krein.estimators.exporting import RowModelExportMixin
-from krein.estimators.learners.given_blocks import Block, CheckTargets, add_block, joined_blocks, numbered_blocks
+from krein.estimators.learners.given_blocks import (
+    Block,
+    CheckTargets,
+    add_block,
+    check_block,
+    joined_blocks,
+    numbered_blocks,
+)
 from krein.estimators.learners.input_checks import check_lengths, check_rows, check_weight
-from krein.estimators.learners.linear import check_linear
+from krein.estimators.learners.linear import check_kernel_model, check_linear
 from krein.estimators.learners.rollback import unchanged_on_error
 from krein.estimators.learners.ways import SOLVERS, choose_for, columns_for, local_task, options_for, way_of_solving
 from krein.estimators.maps.fitting import (
@@ -195,14 +202,15 @@ class RidgeBase(RowModelExportMixin, SavableMixin, BaseEstimator, ABC):
         if features is None:
             return self._solve_kernel(seen, targets, options)
         sums: RidgeSums | None = None
-        for X, y, weight in self._checked(again):
+        for start, X, y, weight in numbered_blocks(again, self._check_block):
             if sums is None:
                 sums = options.new_sums(targets, y, features.signature.shape[0], shift=None)
-            add_rows(sums, targets, features, X, y, weight, start=sums.rows)
+            add_rows(sums, targets, features, X, y, weight, start=start)
         if sums is None:
             raise ValueError("chunks gave rows in the first pass and none in the second; pass a list or an iterator")
+        check = self._check_block
         return self._conclude(
-            sums, targets, options, features, seen, lambda task: fit_local(task, numbered_blocks(self._checked(again)))
+            sums, targets, options, features, seen, lambda task: fit_local(task, numbered_blocks(again, check))
         )
 
     @unchanged_on_error
@@ -247,17 +255,7 @@ class RidgeBase(RowModelExportMixin, SavableMixin, BaseEstimator, ABC):
         )
 
     def _check_block(self, X: Any, y: Any, sample_weight: Any, *, start: int, first: bool) -> Block:
-        X = check_rows(self, X, first=first)
-        y = self._check_targets(y, start)
-        check_lengths(X, y)
-        return X, y, check_weight(sample_weight, X.shape[0], start)
-
-    def _checked(self, chunks: Iterable[tuple[Any, ...]]) -> Iterator[Block]:
-        start = 0
-        for X, y, *rest in chunks:
-            block = self._check_block(X, y, rest[0] if rest else None, start=start, first=start == 0)
-            start += block[0].shape[0]
-            yield block
+        return check_block(self, self._check_targets, X, y, sample_weight, start=start, first=first)
 
     def _look(self, look: ChunkPass, chunk: tuple[Any, ...]) -> None:
         X = check_rows(self, chunk[0], first=look.rows == 0)
@@ -384,11 +382,8 @@ class RidgeBase(RowModelExportMixin, SavableMixin, BaseEstimator, ABC):
                 self.n_features_in_,
             ):
                 raise ValueError("the leaves do not fit the number of columns or of outputs")
-        elif n_outputs not in (None, self.model_.width) or self.model_.placement.n_features not in (
-            None,
-            self.n_features_in_,
-        ):
-            raise ValueError("the kernel model does not fit the number of columns or of outputs")
+        else:
+            check_kernel_model(self.model_, self.n_features_in_, n_outputs)
 
     @abstractmethod
     def _n_outputs(self) -> int | None:

@@ -53,7 +53,7 @@ def test_a_leaf_is_the_ridge_solution(weighted: bool) -> None:
     w = np.ones(300) if weight is None else weight
     K = Laplacian(leaf.scale)(X.astype(np.float64))
     offset = np.average(y, axis=0, weights=w)
-    expected = np.linalg.solve(K + w.sum() * 1e-3 * np.diag(1 / w), y - offset)
+    expected = np.linalg.solve(K + 300 * np.median(w) * 1e-3 * np.diag(1 / w), y - offset)
     assert leaf.scale == pytest.approx(0.5 * median_distance(X))
     np.testing.assert_allclose(leaf.offset, offset)
     np.testing.assert_allclose(K @ leaf.dual, K @ expected, atol=1e-4)
@@ -65,8 +65,26 @@ def test_copies_are_whole_number_weights() -> None:
     copies = solve_leaf(np.repeat(X, counts, axis=0), np.repeat(y, counts, axis=0), None, SETTINGS)
     np.testing.assert_array_equal(copies.rows, X)
     K = Laplacian(copies.scale)(X.astype(np.float64))
-    expected = np.linalg.solve(K + counts.sum() * 1e-3 * np.diag(1 / counts), y - np.average(y, axis=0, weights=counts))
+    ridge = 60 * np.median(counts) * 1e-3 / counts
+    expected = np.linalg.solve(K + np.diag(ridge), y - np.average(y, axis=0, weights=counts))
     np.testing.assert_allclose(K @ copies.dual, K @ expected, atol=1e-4)
+
+
+def test_a_row_of_many_copies_does_not_flatten_the_others() -> None:
+    """Leaves share λ, so what one has of a far row, however heavy, must not change its function at the others."""
+    X, y = problem(200)
+    y -= y.mean(axis=0)
+    far = np.concatenate([X, np.full((1, 4), 1e3, dtype=np.float32)])
+    weight = np.append(np.ones(200), 1e6)
+    settings = LeafSettings(Laplacian(1.0), 1.0, 1e-4)
+    alone, beside = (
+        solve_leaf(rows, values, each, settings)
+        for rows, values, each in ((X, y, None), (far, np.concatenate([y, np.zeros((1, 2))]), weight))
+    )
+    values = [Laplacian(leaf.scale)(X.astype(np.float64)) @ leaf.dual[:200] + leaf.offset for leaf in (alone, beside)]
+    # one row more in n and in the median distance; with all copies in n these values would be nearly zero
+    np.testing.assert_allclose(values[1], values[0], atol=0.05)
+    assert np.abs(values[1]).max() > 1.0
 
 
 @pytest.mark.parametrize("repeated", [0, 10])
@@ -75,7 +93,7 @@ def test_leave_one_out_is_what_it_says(repeated: int) -> None:
     X, y = problem(40)
     X[:repeated] = X[20 : 20 + repeated]
     rest = y - y.mean(axis=0)
-    K = Laplacian(0.5 * median_distance(X[repeated:]))(X.astype(np.float64)) + 40 * 1e-3 * np.eye(40)
+    K = Laplacian(0.5 * median_distance(X[repeated:]))(X.astype(np.float64)) + (40 - repeated) * 1e-3 * np.eye(40)
     total = np.zeros(y.shape[1])
     for i in range(40):
         others = np.delete(np.arange(40), i)

@@ -1,8 +1,11 @@
 r"""Exact ridge on the rows of one leaf.
 
-.. math:: \alpha = (K + n\lambda W^{-1})^{-1} (r - \bar r), \qquad n = \sum_i w_i
+.. math:: \alpha = (K + n\lambda W^{-1})^{-1} (r - \bar r), \qquad n = m\, \mathrm{median}(w)
 
-by Cholesky, all outputs at once. In exact arithmetic no pivot of a positive definite kernel's matrix is below
+by Cholesky, all outputs at once, where m is the number of distinct rows: that is the sum of equal weights. A sum would let a row of
+many copies raise the regularization of all others in its leaf, though leaves share λ.
+
+In exact arithmetic no pivot of a positive definite kernel's matrix is below
 :math:`\min_i n\lambda/w_i`; where rounding in single precision has eaten half of that, the leaf is solved in double precision, and
 where that does not help either, :math:`\lambda` grows tenfold until it does.
 """
@@ -37,7 +40,7 @@ class LeafSettings:
     factor : float
         A leaf's length scale is this times the median distance of its distinct rows.
     lam : float
-        λ, per row of the leaf; where it is infinite a leaf adds nothing to the global model.
+        λ, per distinct row of the leaf; where it is infinite a leaf adds nothing to the global model.
     """
 
     kernel: Kernel
@@ -166,7 +169,7 @@ def _ridge(weight: np.ndarray | None, n_rows: int, lam: float) -> np.ndarray:
     """What is added to the diagonal."""
     if weight is None:
         return np.full(n_rows, n_rows * lam)
-    return np.asarray(weight.sum() * lam / weight)
+    return np.asarray(n_rows * np.median(weight) * lam / weight)
 
 
 def _factorized(kernel: Kernel, X: np.ndarray, ridge: np.ndarray) -> np.ndarray:

@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 import krein
+from krein._core.errors import SimilarityError
 from krein.files.models import ModelFileError
 
 ADDRESS_SPACE = 6 * 2**30  # bytes: a file that asks for more than this is a failure
@@ -35,7 +36,8 @@ def judge(path: Path, X: np.ndarray, kinds: str) -> tuple[str, str]:
         found = np.asarray(model.predict(X) if hasattr(model, "predict") else model.transform(X))
     except ValueError as error:  # NotFittedError among them
         said = str(error)
-        unchecked = any(word in said for word in UNCHECKED)
+        # of a SimilarityError the rest of the words are the distance's own, which says what it does not take
+        unchecked = not isinstance(error, SimilarityError) and any(word in said for word in UNCHECKED)
         return ("WRONG" if unchecked else "declines"), f"{type(error).__name__}: {said}"
     if found.shape[:1] != X.shape[:1] or found.dtype.kind not in kinds:
         return "WRONG", f"shape {found.shape}, dtype {found.dtype}"

@@ -14,6 +14,7 @@ import pytest
 
 import krein
 from krein import cli
+from krein._core.look import _figure_class
 from krein.cli import COMMANDS, app, reproduce
 from krein.cli.approximate import sample_rows
 from krein.kernels import NAMED_KERNELS
@@ -244,6 +245,7 @@ def test_without_typer_the_message_names_the_extra(capsys, monkeypatch):
 
 def test_without_matplotlib_the_message_names_the_extra(capsys, monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    _figure_class.cache_clear()  # another test may have drawn already
     assert run("plot", "ntk", "--dim", "3", "--out", str(tmp_path / "x.png")) == 2
     assert "krein[plot]" in capsys.readouterr().err
 

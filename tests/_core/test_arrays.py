@@ -23,8 +23,8 @@ def test_a_copy_that_cannot_be_written_to():
         ([1.0, 2.0], (None, 2), r"points must have shape \(any, 2\)"),
         ([1.0, np.nan], (2,), "points must be finite"),
         ([np.inf], (None,), "points must be finite"),
-        (["x"], (1,), "points must be an array of numbers"),
-        ([[1.0], [1.0, 2.0]], (None, None), "points must be an array of numbers"),
+        (["x"], (1,), "points must be an array of real numbers"),
+        ([[1.0], [1.0, 2.0]], (None, None), "points must be an array of real numbers"),
         (None, (1,), "points must"),
     ],
 )

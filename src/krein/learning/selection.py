@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from krein._core.rows import row_blocks
@@ -79,7 +81,9 @@ def loo_scores(
     for some in row_blocks(mu.size, max(1, _TOGETHER // max(1, target.shape[1]))):
         # several λ in one product: a matrix with few columns keeps no processor busy
         solutions = shrink[some].T[:, :, None] * cross[:, None, :]
-        fitted = (inside @ solutions.reshape(cross.shape[0], -1)).reshape(Z.shape[0], -1, target.shape[1])
+        fitted = (inside @ solutions.reshape(solutions.shape[0], math.prod(solutions.shape[1:]))).reshape(
+            Z.shape[0], *solutions.shape[1:]
+        )
         for i in range(some.start, some.stop):
             free = 1.0 - left_out * (leverage[:, i] + (1.0 / sums.weight if sums.intercept else 0.0))
             # with Kreĭn regularization a leverage may pass 1 and even turn round: only its distance from 1 matters

@@ -11,8 +11,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from krein.estimators.learners.exact import ExactKreinRidge
 from krein.estimators.learners.ridge import KreinRidge, KreinRidgeClassifier
+from krein.estimators.maps.fourier import SignedFourierFeatures
 from krein.estimators.maps.nystroem import KreinNystroem
-from krein.kernels import DeltaGaussian
+from krein.kernels import Cauchy, DeltaGaussian
 from krein.learning import SingularSystemError, row_keys
 from standin_map import CosineMap
 
@@ -301,3 +302,9 @@ class TestBadInput:
     def test_no_chunks(self):
         with pytest.raises(ValueError, match="chunks is empty"):
             KreinRidge(CosineMap()).fit_chunks([])
+
+
+def test_one_row_that_no_feature_tells_from_nothing():
+    features = SignedFourierFeatures(Cauchy(1.0), 16, random_state=0)
+    model = KreinRidge(features, regularizer="krein").fit([[2e31]], [-0.5])
+    assert model.predict([[2e31]]) == pytest.approx(-0.5)

@@ -81,9 +81,9 @@ def loo_scores(
     for some in row_blocks(mu.size, max(1, _TOGETHER // max(1, target.shape[1]))):
         # several λ in one product: a matrix with few columns keeps no processor busy
         solutions = shrink[some].T[:, :, None] * cross[:, None, :]
-        fitted = (inside @ solutions.reshape(solutions.shape[0], math.prod(solutions.shape[1:]))).reshape(
-            Z.shape[0], *solutions.shape[1:]
-        )
+        several = solutions.shape[1:]  # λ and targets
+        fitted = inside @ solutions.reshape(inside.shape[1], math.prod(several))
+        fitted = fitted.reshape(Z.shape[0], *several)
         for i in range(some.start, some.stop):
             free = 1.0 - left_out * (leverage[:, i] + (1.0 / sums.weight if sums.intercept else 0.0))
             # with Kreĭn regularization a leverage may pass 1 and even turn round: only its distance from 1 matters

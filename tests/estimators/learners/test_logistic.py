@@ -146,3 +146,10 @@ def test_a_class_that_one_fold_alone_has():
     features = SignedFourierFeatures(Matern(1.0, nu=1.5), 16, weights="projected", random_state=0)
     model = KreinLogistic(features).fit(X, y)
     assert np.isfinite(model.predict_proba(X)).all()
+
+
+@pytest.mark.parametrize("y", [np.arange(12) % 3, [2, 0, 2, 2, 2, 1, 0, 1, 1, 1, 1, 2], np.arange(12) % 2])
+def test_rows_that_are_all_the_same(y):
+    model = KreinLogistic(lam=100.0, random_state=0).fit(np.zeros((12, 2)), y)
+    counts = np.unique(y, return_counts=True)[1]
+    np.testing.assert_allclose(model.predict_proba(np.zeros((1, 2)))[0], counts / 12, atol=1e-4)

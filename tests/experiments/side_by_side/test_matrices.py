@@ -53,7 +53,7 @@ def test_refusals():
         (np.triu(K), y, {}, "must be symmetric"),
         (K[:3], y, {}, "square matrix"),
         (K, y[:5], {}, "one entry for each of 20 objects, got 5"),
-        (K, y, {"methods": ["svm"]}, "method must be one of"),
+        (K, y, {"methods": ["svm"]}, "methods must be one of"),
         (K, y, {"task": "ranking"}, "task must be one of"),
         (K, y, {"folds": 1}, "folds must be at least 2"),
     ):

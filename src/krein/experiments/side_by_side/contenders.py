@@ -104,7 +104,7 @@ def choose_contenders(known: Sequence[Contender], names: Sequence[str]) -> list[
     if isinstance(names, str) or not isinstance(names, Collection):
         raise TypeError(f"methods must be a list of names, got {names!r}; use [{next(iter(by_name))!r}], say")
     for name in names:
-        one_of(name, "method", by_name)
+        one_of(name, "methods", by_name)
     return [one for one in known if not names or one.name in names]
 
 

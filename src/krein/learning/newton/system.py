@@ -184,18 +184,23 @@ def _conjugate_gradients(
     for _ in range(patience):
         d = direction[:, columns]
         product = penalty * d + point.product(d, problems[active])
-        alpha = np.repeat(rho[active] / _products(d, product, size), size)
+        alpha = np.repeat(_ratios(rho[active], _products(d, product, size)), size)
         solution[:, columns] += alpha * d
         residual[:, columns] -= alpha * product
         scaled = solve(residual[:, columns], problems[active])
         new = _products(residual[:, columns], scaled, size)
-        direction[:, columns] = scaled + np.repeat(new / rho[active], size) * d
+        direction[:, columns] = scaled + np.repeat(_ratios(new, rho[active]), size) * d
         rho[active] = new
         active = active[new > goal[active]]
         columns = point.problems.columns(active)
         if not active.size:
             break
     return solution, active
+
+
+def _ratios(above: np.ndarray, below: np.ndarray) -> np.ndarray:
+    """Quotients; zero, no step, along directions without curvature (a shift of all intercepts, which changes no chance)."""
+    return np.divide(above, below, out=np.zeros_like(above), where=below > 0.0)
 
 
 def _products(left: np.ndarray, right: np.ndarray, size: int) -> np.ndarray:

@@ -200,7 +200,7 @@ def _conjugate_gradients(
 
 def _ratios(above: np.ndarray, below: np.ndarray) -> np.ndarray:
     """Quotients; zero, no step, along directions without curvature (a shift of all intercepts, which changes no chance)."""
-    return np.divide(above, below, out=np.zeros_like(above), where=below > 0.0)
+    return np.asarray(np.divide(above, below, out=np.zeros_like(above), where=below > 0.0))
 
 
 def _products(left: np.ndarray, right: np.ndarray, size: int) -> np.ndarray:

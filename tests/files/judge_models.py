@@ -34,6 +34,9 @@ def judge(path: Path, X: np.ndarray, kinds: str) -> tuple[str, str]:
         return "WRONG", "neither predicts nor transforms"
     try:
         found = np.asarray(model.predict(X) if hasattr(model, "predict") else model.transform(X))
+    except TypeError as error:
+        said = str(error)  # of a parameter, which are read as they are and checked by whoever uses them
+        return ("declines" if " must be " in said else "WRONG"), f"TypeError: {said}"
     except ValueError as error:  # NotFittedError among them
         said = str(error)
         # of a SimilarityError the rest of the words are the distance's own, which says what it does not take

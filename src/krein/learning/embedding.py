@@ -13,6 +13,7 @@ from krein.learning.components import principal_axes
 from krein.learning.sums import FeatureSums
 from krein.similarities import CallableSimilarity, Effort, Similarity
 from krein.similarities.centering import centered_inner_products, centered_rows, square_means
+from krein.similarities.nystroem import check_landmarks
 from krein.similarities.spectrum import signed_root, signed_spectrum
 
 __all__ = ["FittedEmbedding", "fit_embedding"]
@@ -48,6 +49,11 @@ class FittedEmbedding:
     eigenvalues: np.ndarray
 
     def __post_init__(self) -> None:
+        check_landmarks(self.metric, self.landmarks)
+        if self.landmarks.shape[0] != self.means.size:
+            raise ValueError(
+                f"means must be those of {self.landmarks.shape[0]} landmarks, got {self.means.size} of them"
+            )
         m, width = self.means.size, self.eigenvalues.size
         if self.means.shape != (m,) or self.root.shape != (m, width) or self.offset.shape != (width,):
             raise ValueError(

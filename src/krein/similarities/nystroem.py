@@ -18,7 +18,7 @@ from krein.similarities.objects import Objects
 from krein.similarities.similarity import DirectSimilarity, Similarity
 from krein.similarities.truncation import check_fraction
 
-__all__ = ["FittedNystroem", "fill_features"]
+__all__ = ["FittedNystroem", "check_landmarks", "fill_features"]
 
 _LEAST_ROWS = 64  # per block, so that many landmarks do not make blocks of single rows
 _PAIRS = 2**18  # similarities per block that a thread holds, 2 MiB of them
@@ -55,7 +55,7 @@ class FittedNystroem:
     def __post_init__(self) -> None:
         if not isinstance(self.similarity, Similarity):
             raise ValueError(f"similarity must be a Similarity, got {self.similarity!r}")
-        _check_landmarks(self.similarity, self.landmarks)
+        check_landmarks(self.similarity, self.landmarks)
         root = self.root
         if root.ndim != 2 or root.shape[0] != self.landmarks.shape[0] or root.dtype not in (np.float32, np.float64):
             raise ValueError(
@@ -151,8 +151,14 @@ def _write_rows(block: np.ndarray, rows: np.ndarray, out: np.ndarray) -> None:
     out[:] = block[rows[0] : rows[-1] + 1]
 
 
-def _check_landmarks(similarity: Similarity, landmarks: Any) -> None:
-    """An error unless landmarks are what the similarity compares with."""
+def check_landmarks(similarity: Similarity, landmarks: Any) -> None:
+    """An error unless landmarks are what the similarity compares with.
+
+    Parameters
+    ----------
+    similarity : Similarity
+    landmarks : array, CSR matrix, Objects or ndarray of int
+    """
     if isinstance(similarity, CallableSimilarity):
         if not isinstance(landmarks, Objects) or not len(landmarks):
             raise ValueError(f"landmarks must be objects, got a value of type {type(landmarks).__name__}")

@@ -101,7 +101,7 @@ def test_rows_are_limited(table, tmp_path, capsys):
     ("arguments", "message"),
     [
         (("--target", "price"), "no column 'price'"),
-        (("--target", "kind", "--method", "magic"), "method must be"),
+        (("--target", "kind", "--method", "magic"), "methods must be"),
         (("--target", "kind", "--folds", "1"), "folds must be"),
         (("--target", "kind", "--rows", "-3"), "rows must be"),
         (("--target", "kind", "--task", "guess"), "task must be"),

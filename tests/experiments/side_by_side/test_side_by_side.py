@@ -162,7 +162,7 @@ def test_contenders_for_tables(task):
     assert {"krein-ridge", "svc", "svc-tuned", "rbf-sampler", "nystroem", "neighbors", "boosting"} <= set(names)
     assert all(one.note for one in known)
     assert [one.name for one in choose_contenders(known, ["svc", "krein-ridge"])] == ["krein-ridge", "svc"]
-    with pytest.raises(ValueError, match="method must be"):
+    with pytest.raises(ValueError, match="methods must be"):
         choose_contenders(known, ["svm"])
     target = Y if task == "classification" else X[:, 0] ** 2
     quick = [one for one in known if not one.name.startswith("krein")]

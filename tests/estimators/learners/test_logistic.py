@@ -153,3 +153,8 @@ def test_rows_that_are_all_the_same(y):
     model = KreinLogistic(lam=100.0, random_state=0).fit(np.zeros((12, 2)), y)
     counts = np.unique(y, return_counts=True)[1]
     np.testing.assert_allclose(model.predict_proba(np.zeros((1, 2)))[0], counts / 12, atol=1e-4)
+
+
+def test_a_regularizer_that_is_no_word():
+    with pytest.raises(ValueError, match="regularizer must be one of"):
+        KreinLogistic(regularizer=np.array([1.0, 2.0])).fit(np.zeros((4, 1)), [0, 1, 0, 1])

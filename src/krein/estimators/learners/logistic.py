@@ -152,12 +152,12 @@ class KreinLogistic(NewtonClassifier):
         return log_chances(values)
 
     def _candidates(self) -> Candidates:
+        given = check_lam(self.lam, self.regularizer)
         if self.regularizer == "krein":
             raise ValueError(
                 "regularizer must be 'hilbert' or 'two', got 'krein': with the logistic loss the indefinite penalty has no lower "
                 "bound, and a stationary point need not exist; use 'two', or KreinRidgeClassifier(regularizer='krein')"
             )
-        given = check_lam(self.lam, self.regularizer)
         return _Lams(self.regularizer, given)  # type: ignore[arg-type]  # check_lam has seen that it is one
 
     def _store_choice(self, chosen: Chosen, candidates: Candidates) -> None:

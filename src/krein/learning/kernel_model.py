@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy import linalg
 
+from krein._core.products import rows_times
 from krein._core.rows import row_blocks
 from krein._core.threads import blas_threads, quiet_blas
 from krein.kernels import Kernel
@@ -73,7 +74,7 @@ class KernelModel:
         out = np.empty((X.shape[0], self.width))
         for part in row_blocks(X.shape[0], block_length(self.rows.shape[0])):
             placed = self.placement(finite_rows(X[part], part.start)).astype(np.float64, copy=False)
-            np.matmul(self.kernel.gram(placed, self.rows), self.dual, out=out[part])
+            rows_times(self.kernel.gram(placed, self.rows), self.dual, out[part])
         out += self.offset
         return out
 

@@ -301,7 +301,7 @@ def best_candidate(lam: np.ndarray, scores: np.ndarray, rounding: float = 0.0) -
     scores : ndarray of shape (n_candidates,)
         Infinity where nothing can be said.
     rounding : float, default=0.0
-        What scores may differ by in any case.
+        What scores may differ by in any case; NaN if that is not known, as of targets whose squares are not numbers.
 
     Returns
     -------
@@ -316,7 +316,7 @@ def best_candidate(lam: np.ndarray, scores: np.ndarray, rounding: float = 0.0) -
     """
     strength = lam if lam.ndim == 1 else lam[:, 0] * lam[:, 1]
     known = np.isfinite(scores)
-    if not known.any():  # nothing can be told: the strongest is the safe one
+    if not known.any() or np.isnan(rounding):  # nothing can be told: the strongest is the safe one
         return int(np.argmax(strength))
     good = np.flatnonzero(known & (scores <= scores[known].min() * (1.0 + _MARGIN) + rounding))
     # a product of two λ has an error in its last digit, which must not decide between equals

@@ -141,5 +141,6 @@ def held_out_scores(coefficients: list[np.ndarray], trained: CenteredSums, held:
     for w in coefficients:
         offset = held.y_mean - trained.y_mean - (held.mean - trained.mean) @ w
         spread = held.square - 2.0 * np.einsum("ij,ij->j", w, held.cross) + np.einsum("ij,ij->j", w, held.gram @ w)
-        scores.append(max(0.0, float((spread / held.weight + offset**2).sum())))  # below zero by rounding only
+        # below zero by rounding only; a NaN, of squares beyond what a float can hold, stays one
+        scores.append(max(float((spread / held.weight + offset**2).sum()), 0.0))
     return np.array(scores)

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 import scipy.sparse as sp
 
+from krein._core.products import rows_times
 from krein._core.rows import row_blocks
 from krein.similarities.objects import Objects
 
@@ -216,6 +217,6 @@ class LinearModel:
         """Values of shape (n_rows, n_outputs), float64, without ever holding the features of all rows."""
         out = np.empty((X.shape[0], self.coef.shape[0]))
         for block in feature_blocks(self.features, X):
-            np.matmul(block.Z, self.coef.T, out=out[block.index])
+            rows_times(block.Z, self.coef.T, out[block.index])
         out += self.intercept
         return out

@@ -10,6 +10,7 @@ from sklearn.svm import SVC
 from sklearn.utils.validation import check_is_fitted
 
 from krein._core.checks import positive_real, truth_value
+from krein._core.products import rows_times
 from krein._core.threads import quiet_blas
 from krein.estimators.frozen_params import FrozenParamsMixin
 from krein.estimators.learners.input_checks import check_class_weight, check_labels, check_numbers, check_weight
@@ -148,7 +149,7 @@ class ExactKreinRidge(KernelMatrixMixin, SavableMixin, RegressorMixin, FrozenPar
         ndarray of shape (n_samples,) or (n_samples, n_targets)
         """
         check_is_fitted(self, "dual_coef_")
-        return np.asarray(self._similarities(X) @ self.dual_coef_ + self.intercept_)
+        return np.asarray(rows_times(self._similarities(X), self.dual_coef_) + self.intercept_)
 
     def _check_loaded(self) -> None:
         if hasattr(self, "dual_coef_"):
@@ -336,16 +337,20 @@ class ExactKreinSVC(KernelMatrixMixin, SavableMixin, ClassifierMixin, FrozenPara
 
     def _pair_margins(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "dual_coef_")
-        similar = self._similarities(X) @ self.carry_
-        if self.classes_.size == 2:
-            return np.asarray(similar @ self.dual_coef_.T + self.intercept_)
+        # pairs of classes are fewer than support vectors, so these two are multiplied first
+        dual = rows_times(self.carry_, self._pair_coefficients())
+        return np.asarray(rows_times(self._similarities(X), dual) + self.intercept_)
+
+    def _pair_coefficients(self) -> np.ndarray:
+        """What each support vector counts in each pair of classes, of shape (n_support, n_pairs)."""
         ends = np.concatenate([[0], np.cumsum(self.n_support_)])
-        margins = np.empty((similar.shape[0], self.intercept_.size))
+        coefficients = np.zeros((self.dual_coef_.shape[1], self.intercept_.size))
         for column, (i, j) in enumerate(_pairs(self.classes_.size)):
             a, b = slice(ends[i], ends[i + 1]), slice(ends[j], ends[j + 1])
             # the coefficients of class i against j stand in row j - 1, those of j against i in row i
-            margins[:, column] = similar[:, a] @ self.dual_coef_[j - 1, a] + similar[:, b] @ self.dual_coef_[i, b]
-        return np.asarray(margins + self.intercept_)
+            coefficients[a, column] = self.dual_coef_[j - 1, a]
+            coefficients[b, column] = self.dual_coef_[i, b]
+        return coefficients
 
     def _check_loaded(self) -> None:
         if hasattr(self, "dual_coef_"):

@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from krein._core.errors import ExportError
+from krein._core.products import rows_times
 from krein._core.threads import quiet_blas
 from krein.estimators.exporting import ExportMixin
 from krein.estimators.frozen_params import FrozenParamsMixin
@@ -207,7 +208,7 @@ def signed_product(left: np.ndarray, signature: np.ndarray, right: np.ndarray) -
     -------
     ndarray of shape (n, m)
     """
-    return np.asarray((left * signature.astype(left.dtype)) @ right.T)
+    return rows_times(left * signature.astype(left.dtype), right.T)
 
 
 def as_generator(random_state: Any) -> np.random.Generator:

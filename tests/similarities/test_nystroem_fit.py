@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from threadpoolctl import threadpool_limits
 
 from helpers import frozen
-from krein.kernels import DeltaGaussian
+from krein.kernels import DeltaGaussian, Gaussian
 from krein.similarities import (
     CallableSimilarity,
     FittedNystroem,
@@ -59,6 +59,22 @@ def test_a_callable_in_single_precision_is_cut_as_single_precision():
     smooth = X[:, :2]  # in two dimensions the eigenvalues fall below any cut
     assert fit(smooth, similarity=CallableSimilarity(single), width=200).eigenvalue_tol >= 1e-6
     assert fit(smooth, width=200).eigenvalue_tol < 1e-6
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_all_eigenvalues_far_above_rounding_are_kept(dtype):
+    kernel = KernelSimilarity(Gaussian(0.7))
+    rows = X.astype(dtype)
+    whole = fit(rows, similarity=kernel, landmarks="uniform")
+    assert whole.rank == 40
+    assert whole.eigenvalues[-1] > whole.eigenvalue_tol * whole.eigenvalues[0]
+    exact, Z = Gaussian(0.7)(X), whole(rows)
+    errors = [np.linalg.norm(exact - Z @ Z.T)]
+    for cut in (0.3, 0.1, 0.03):
+        fewer = fit(rows, similarity=kernel, landmarks="uniform", eigenvalue_tol=cut)
+        Z = fewer(rows)
+        errors.append(np.linalg.norm(exact - Z @ Z.T))
+    assert errors[0] < min(errors[1:])  # of a positive kernel every cut leaves more
 
 
 def test_blocks_of_any_size_give_the_same(monkeypatch):

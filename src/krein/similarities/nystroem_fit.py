@@ -24,7 +24,7 @@ from krein.similarities.spectrum import (
     signed_spectrum,
 )
 from krein.similarities.symmetry import check_symmetric, symmetric_part
-from krein.similarities.truncation import best_cut, check_tol, cut_by_halves
+from krein.similarities.truncation import CLEAR_OF_ROUNDING, best_cut, check_tol, cut_by_halves
 
 __all__ = ["NystroemFit", "NystroemRecipe", "fit_nystroem"]
 
@@ -174,14 +174,16 @@ def _fit_direct(
     square = similarity.square(X, chosen)
     count += square.shape[0] * (square.shape[0] + 1) // 2
     tol = check_tol(recipe.eigenvalue_tol)
-    sample = _some_rows(X, _HELD_OUT, sample_rng)
-    positive = None if tol is None else positive_root(square, tol)
-    if tol is not None and positive is not None:
-        root, eigenvalues = positive
+    # a kernel's own values have nothing but rounding to drop, and every eigenvalue well above it lowers the error
+    clear = CLEAR_OF_ROUNDING[X.dtype.itemsize] if tol is None and similarity.has_vectors else tol
+    positive = None if clear is None else positive_root(square, clear)
+    if clear is not None and positive is not None:
+        tol, (root, eigenvalues) = clear, positive
         signature = np.ones(eigenvalues.size)
     else:
         spectrum = signed_spectrum(square)
         if tol is None:
+            sample = _some_rows(X, _HELD_OUT, sample_rng)
             exact = similarity.square(X, similarity.landmarks(X, sample))
             left = np.empty((sample.size, square.shape[0]), dtype=X.dtype)
             similarity.against(chosen)(X[sample], left)

@@ -10,7 +10,7 @@ from krein._core.checks import one_of, real
 from krein._core.threads import quiet_blas
 from krein.similarities.spectrum import SignedSpectrum, signed_root, signed_spectrum, significant
 
-__all__ = ["best_cut", "check_fraction", "check_tol", "cut_by_halves"]
+__all__ = ["CLEAR_OF_ROUNDING", "best_cut", "check_fraction", "check_tol", "cut_by_halves"]
 
 # Truncations that "auto" compares, relative to the largest eigenvalue, the coarsest first.
 _COARSE_CUTS = (1e-1, 3e-2, 1e-2, 3e-3, 1e-3, 1e-4, 1e-5, 1e-6)
@@ -18,6 +18,8 @@ _FINE_CUTS = (1e-8, 1e-10, 1e-12)  # below the rounding of similarities in float
 # A coarser cut with at most so much more error is taken: smaller features, more stable in rounding
 _NEARLY_AS_GOOD = 1.02
 _LEAST_ERROR = {4: 1e-6, 8: 1e-12}  # by bytes a number, relative to the matrix: smaller errors are rounding, and alike
+# By bytes a number, relative to the largest eigenvalue: where a positive matrix has no smaller one, a cut only adds to the error
+CLEAR_OF_ROUNDING = {4: 1e-5, 8: 1e-10}
 _FEW = 8  # landmarks: fewer are not divided into halves
 
 

@@ -67,8 +67,9 @@ class KreinNystroem(ObjectMap, SignedFeatureMap):
         the many landmarks with the few columns. The price per row is that of the many landmarks.
     eigenvalue_tol : float or "auto", default="auto"
         Eigenvalues of the landmark block smaller in size than ``eigenvalue_tol`` times the largest are dropped. Without it
-        the approximation of an indefinite matrix may have any size at all [1]_. ``"auto"`` takes the value between 0.1 and
-        1e-12 (1e-6 in float32) with the least error on a sample of training rows.
+        the approximation of an indefinite matrix may have any size at all [1]_. ``"auto"`` keeps all eigenvalues
+        of a kernel of :mod:`krein.kernels` where they are positive and far above rounding; elsewhere it takes the value between
+        0.1 and 1e-12 (1e-6 in float32) with the least error on a sample of training rows.
     call : {"auto", "pairs", "blocks"}, default="auto"
         Whether a callable takes two objects or two sequences of objects. ``"auto"`` calls it with two short sequences and sees
         whether a matrix of the right shape comes back.

@@ -35,7 +35,7 @@ def shown_objects():
         "incomplete matrix": (krein.diagnose(np.full((4, 4), np.nan)), "incomplete"),
         "choice": (model.choice_, "λ"),
         "trials": (model.choice_.trials, "leave-one-out"),
-        "nothing tried": (krein.TunedFeatures(n_components=20).fit(X).scores_, "What was tried"),
+        "nothing tried": (krein.TunedFeatures(n_components=20).fit(X).scores_, "Kernels tried"),
         "search": (features.width_search_, "n_components"),
         "comparison": (krein.compare(K, X[:, 0] > 0), "accuracy"),
     }

@@ -129,4 +129,4 @@ def test_a_matrix_of_similarities(tmp_path, capsys):
 def test_a_table_or_a_matrix(table, tmp_path, capsys):
     for options in ((), ("--target", "kind", "--labels", str(table))):
         assert run("compare", table, "--out", tmp_path / "out", *options) == 2
-        assert "give --target, the column to predict, or --labels" in capsys.readouterr().err
+        assert "give either --target, the column to predict, or --labels" in capsys.readouterr().err

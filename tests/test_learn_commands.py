@@ -82,7 +82,7 @@ def test_with_nothing_set_the_data_choose(tmp_path, target, least):
     (best,) = [trial for trial in report.trials if trial.chosen]
     assert report.kernel == repr(best.kernel)
     assert report.criterion == pytest.approx(best.error)
-    assert "rows left out" in report.criterion_is
+    assert "left-out rows" in report.criterion_is
     assert predict(tmp_path / "m", new, tmp_path / "out.csv", show_progress=False).score > least
     features = train(data, target, tmp_path / "m", solver="features", n_components=64, show_progress=False)
     assert (features.solver, features.n_components) == ("features", 64)

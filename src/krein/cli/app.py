@@ -19,14 +19,14 @@ _EXTRA = "the command line needs typer and rich, which are not installed; instal
 # What --help says of each command, in its order. A command lives in the module of its name, or in the one named here, as
 # ``add_NAME``, and is imported when it is called: `krein --help` needs neither scikit-learn nor the library itself.
 COMMANDS = {
-    "diagnose": "Does a kernel admit a positive decomposition on R^d, or is a matrix indefinite; why, and what to use.",
+    "diagnose": "Find out whether a kernel has a positive decomposition on R^d or a matrix is indefinite, and what to use.",
     "plot": "Draw a kernel and its signed measure: the paper's Figure 1.",
-    "approximate": "How well random features approximate a kernel on the rows of a table, and how fast.",
+    "approximate": "Measure how well and how fast random features approximate a kernel on the rows of a table.",
     "train": "Train a ridge model on a table and save it.",
-    "predict": "Predict with a trained model; if the table has the target too, the predictions are scored.",
-    "compare": "Train krein's learners and others on the same folds; a table, and a page of accuracy and time.",
-    "reproduce": "The paper's figures and tables with a verdict on each claim; continues where it was interrupted.",
-    "demo": "The paper in a few minutes: krein reproduce --quick on the packaged data set letter.",
+    "predict": "Predict with a trained model, and score the predictions if the table has the target column.",
+    "compare": "Train krein's learners and others on the same folds, and write a page of accuracies and times.",
+    "reproduce": "Compute the paper's figures and tables with a verdict on each claim; resumes after an interruption.",
+    "demo": "Reproduce the paper in a few minutes: krein reproduce --quick on the packaged data set letter.",
 }
 _MODULES = {"demo": "reproduce"}
 
@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     Raises
     ------
     SystemExit
-        Always: 0 for success, 2 for an error that the user can mend, 130 when interrupted.
+        Always: 0 for success, 2 for an error that the user can correct, 130 when interrupted.
     """
     try:
         import rich
@@ -84,7 +84,7 @@ def build_app() -> "typer.Typer":
 
     @app.callback(invoke_without_command=True)
     def options(
-        version: Annotated[bool, typer.Option("--version", help="Print the version and stop.", is_eager=True)] = False,
+        version: Annotated[bool, typer.Option("--version", help="Print the version and exit.", is_eager=True)] = False,
         debug: Annotated[
             bool, typer.Option("--debug", envvar="KREIN_DEBUG", help="Show the whole traceback of an error.")
         ] = False,

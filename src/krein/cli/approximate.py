@@ -33,17 +33,17 @@ def add_approximate(app: "typer.Typer") -> None:
     @command(app, "approximate")
     def approximate(
         data: Annotated[Path, typer.Argument(help="Table of numbers: .csv, .npz or .parquet.")],
-        kernel: Annotated[str, typer.Option("--kernel", "-k", help="Such as ntk or 'delta-gaussian(1, 10)'.")],
-        n_components: Annotated[int, typer.Option("--n-components", "-n", help="Output columns.")] = 512,
-        target: Annotated[str | None, typer.Option(help="Column to leave out.")] = None,
+        kernel: Annotated[str, typer.Option("--kernel", "-k", help="A kernel, such as ntk or 'delta-gaussian(1, 10)'.")],
+        n_components: Annotated[int, typer.Option("--n-components", "-n", help="Number of output columns.")] = 512,
+        target: Annotated[str | None, typer.Option(help="Column of the table to leave out.")] = None,
         weights: Annotated[str, typer.Option(help="calibrated, unbiased or projected.")] = "calibrated",
         sampler: Annotated[str, typer.Option(help="orthogonal, monte_carlo, hadamard, ...")] = "orthogonal",
-        scaling: Annotated[str, typer.Option(help="minmax (columns to [0, 1]) or none.")] = "minmax",
-        rows: Annotated[int, typer.Option(help="Unseen rows on which the error is measured.")] = 1000,
-        seed: Annotated[int, typer.Option(help="Of the draw.")] = 0,
+        scaling: Annotated[str, typer.Option(help="minmax (scales columns to [0, 1]) or none.")] = "minmax",
+        rows: Annotated[int, typer.Option(help="Number of held-out rows on which the error is measured.")] = 1000,
+        seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
         as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     ) -> None:
-        """How well random features approximate a kernel on the rows of a table, and how fast."""
+        """Measure how well and how fast random features approximate a kernel on the rows of a table."""
         from krein.estimators.maps.fourier import SignedFourierFeatures
 
         features = SignedFourierFeatures(
@@ -79,7 +79,7 @@ def add_approximate(app: "typer.Typer") -> None:
 
 
 def sample_rows(path: Path, target: str | None, scaling: str, rows: int, seed: int) -> tuple[Any, Any]:
-    """Rows to fit on and rows to test on, a uniform sample of the table taken in one pass.
+    """Rows to fit on and rows to test on: a uniform sample of the table, taken in one pass.
 
     Parameters
     ----------
@@ -88,11 +88,11 @@ def sample_rows(path: Path, target: str | None, scaling: str, rows: int, seed: i
     target : str or None
         Column to leave out.
     scaling : {"minmax", "none"}
-        Columns to [0, 1] by the rows to fit on, or as they are.
+        ``"minmax"`` scales columns to [0, 1] by the rows to fit on; ``"none"`` leaves them as they are.
     rows : int
-        To test on, at most half of the table.
+        Number of rows to test on, at most half of the table.
     seed : int
-        Of the sample.
+        Random seed of the sample.
 
     Returns
     -------

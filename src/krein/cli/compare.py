@@ -56,19 +56,19 @@ def add_compare(app: "typer.Typer") -> None:
             typer.Option(
                 "--method",
                 "-m",
-                help="krein-ridge, krein-logistic, svc, svc-tuned, boosting, ...; again for more; default: all.",
+                help="krein-ridge, krein-logistic, svc, svc-tuned, boosting, ...; may be repeated; default: all.",
             ),
         ] = None,
         task: Annotated[str, typer.Option(help="auto, classification or regression.")] = "auto",
-        folds: Annotated[int, typer.Option(help="Of the cross-validation.")] = 5,
-        rows: Annotated[int, typer.Option(help="At most so many, drawn at random; 0 for all.")] = 5000,
-        seed: Annotated[int, typer.Option(help="Of rows, folds and models.")] = 0,
+        folds: Annotated[int, typer.Option(help="Number of cross-validation folds.")] = 5,
+        rows: Annotated[int, typer.Option(help="Largest number of rows to use, drawn at random; 0 for all.")] = 5000,
+        seed: Annotated[int, typer.Option(help="Random seed of rows, folds and models.")] = 0,
         as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     ) -> None:
-        """Train krein's learners and others on the same folds; a table, and a page of accuracy and time."""
+        """Train krein's learners and others on the same folds, and write a page of accuracies and times."""
         if bool(target) == (labels is not None):
             raise ValueError(
-                "give --target, the column to predict, or --labels, a file with labels of a matrix's objects"
+                "give either --target, the column to predict, or --labels, a file with the labels of a matrix's objects"
             )
         asked = _Asked(data, target, out, tuple(methods or ()), task, folds, rows, seed, labels)
         found = compare_table(asked) if labels is None else compare_matrix(asked)
@@ -95,7 +95,7 @@ class _Asked:
 
     @property
     def line(self) -> str:
-        """The command, but for options that are as by default."""
+        """The command, without options that have their default value."""
         what = ["--target", self.target] if self.labels is None else ["--labels", str(self.labels)]
         words = ["krein", "compare", str(self.data), *what, "--out", str(self.out)]
         words += [word for name in self.methods for word in ("--method", name)]
@@ -106,7 +106,7 @@ class _Asked:
 
 
 def compare_table(asked: _Asked) -> "ModelComparison":
-    """Compare models on a table under a progress bar, and write the page; what is finished is kept if interrupted.
+    """Compare models on a table under a progress bar, and write the page; an interruption keeps the finished fits.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ def compare_matrix(asked: _Asked) -> "ModelComparison":
     kept = KeptComparison(K, y, contenders, asked.out, task=task, folds=asked.folds, seed=asked.seed)
     found = krein.diagnose(K, y=y)
     facts = [
-        f"{len(y):,} objects; {asked.folds} folds, each held out once; parameters chosen by folds within the others.",
+        f"{len(y):,} objects; {asked.folds} folds, each held out once; parameters chosen by cross-validation within the others.",
         f"Negative eigenfraction {found.negative_fraction:.3g}; verdict: {found.verdict}.",
         "Why: " + "; ".join(found.reasons) + ".",
         "Next: " + "; ".join(found.advice) + ".",
@@ -165,7 +165,7 @@ def compare_matrix(asked: _Asked) -> "ModelComparison":
 def _compared(
     kept: "KeptComparison", asked: _Asked, contenders: Sequence["Contender"], facts: Sequence[str]
 ) -> "ModelComparison":
-    """Run under a progress bar and write the page; if interrupted, the page of what is finished."""
+    """Run under a progress bar and write the page; after an interruption, the page shows the finished fits."""
     heading = f"{asked.data.name}: models side by side"
     try:
         found = _run(kept, {one.name: one.label for one in contenders}, asked.folds * len(contenders))
@@ -189,7 +189,7 @@ def _rows(asked: _Asked) -> tuple[np.ndarray, np.ndarray, Task]:
     chunks = TableChunks(table, columns, asked.target, kind=kind)
     X, y = fair_sample(chunks, asked.rows or np.iinfo(np.int64).max, asked.seed)
     if not np.isfinite(X).all():
-        raise ValueError(f"{asked.data} has cells that are not finite; fill them or leave their rows out")
+        raise ValueError(f"{asked.data} has missing or infinite cells; fill them or leave their rows out")
     if task == "classification":
         classes, counts = np.unique(y, return_counts=True)
         rare = classes[counts < asked.folds]
@@ -230,7 +230,7 @@ def _show(found: "ModelComparison") -> None:
 
 
 def _records(found: "ModelComparison") -> list[dict[str, Any]]:
-    """As JSON has it: no NaN."""
+    """The summaries for JSON, which has no NaN."""
     return [
         {
             "model": one.contender.name,

@@ -37,32 +37,33 @@ def add_diagnose(app: "typer.Typer") -> None:
             str | None,
             typer.Argument(
                 metavar="KERNEL",
-                help="Such as ntk, 'delta-gaussian(1, 10)' or '2*gaussian(1) - laplacian(0.5)'; none for all named kernels. Or "
-                "a file with a square matrix: .npy, .npz, .csv, .tsv or .txt.",
+                help="A kernel, such as ntk, 'delta-gaussian(1, 10)' or '2*gaussian(1) - laplacian(0.5)', or a file with a "
+                "square matrix: .npy, .npz, .csv, .tsv or .txt. Without it, all named kernels.",
             ),
         ] = None,
         dim: Annotated[
-            int | None, typer.Option("--dim", "-d", help="Number of columns of the data, for a kernel.")
+            int | None, typer.Option("--dim", "-d", help="Number of columns of the data; needed for kernels.")
         ] = None,
         every: Annotated[bool, typer.Option("--all", help="All named kernels, as a table.")] = False,
         as_json: Annotated[bool, typer.Option("--json", help="Print JSON; an infinite mass is null.")] = False,
         distance: Annotated[bool, typer.Option("--distance", help="The matrix holds distances.")] = False,
         labels: Annotated[
-            Path | None, typer.Option(help="File with a label for each object: is the negative part of use?")
+            Path | None,
+            typer.Option(help="File with a label for each object, to test whether the negative part helps to predict it."),
         ] = None,
         noise: Annotated[
-            float | None, typer.Option(help="Standard deviation of the entries' errors, if known.")
+            float | None, typer.Option(help="Standard deviation of the errors of the entries, if known.")
         ] = None,
-        plot: Annotated[Path | None, typer.Option(help="Picture of the matrix to write: .png, .svg or .pdf.")] = None,
+        plot: Annotated[Path | None, typer.Option(help="Figure of the matrix to write: .png, .svg or .pdf.")] = None,
     ) -> None:
-        """Does a kernel admit a positive decomposition on R^d, or is a matrix indefinite; why, and what to use."""
+        """Find out whether a kernel has a positive decomposition on R^d or a matrix is indefinite, and what to use."""
         if kernel is not None and kernel.lower().endswith(MATRIX_SUFFIXES):
             _diagnose_matrix(kernel, distance, labels, noise, plot, as_json)
             return
         if distance or labels is not None or noise is not None or plot is not None:
             raise ValueError("--distance, --labels, --noise and --plot are for files with a matrix, such as K.npz")
         if dim is None:
-            raise ValueError("give --dim, the number of columns of the data, for a kernel")
+            raise ValueError("a kernel needs --dim, the number of columns of the data")
         if kernel is not None and every:
             raise ValueError(f"give a kernel or --all, not both (got {kernel!r} and --all)")
         if kernel is None:
@@ -104,7 +105,7 @@ def _diagnose_matrix(
 
 
 def _record(diagnosis: Diagnosis) -> dict[str, Any]:
-    """A diagnosis as JSON has it: no infinity; ``finite`` says whether a mass of null is one."""
+    """A diagnosis for JSON, which has no infinity: an infinite mass is null, and ``finite`` is false."""
     return {
         key: None if isinstance(value, float) and not math.isfinite(value) else value
         for key, value in asdict(diagnosis).items()
@@ -120,7 +121,7 @@ def _diagnosis_table(found: Sequence[Diagnosis]) -> Any:
     table = Table(
         box=box.SIMPLE_HEAD,
         pad_edge=False,
-        title=f"Kernels in dimension {dim}: does a finite signed measure on R^{dim} give them?",
+        title=f"Kernels in dimension {dim}: do they have a finite signed measure on R^{dim}?",
         caption=f"PD: positive definite. A kernel has a positive decomposition on R^{dim} if and only if the mass is finite.",
         title_justify="left",
         caption_justify="left",
@@ -161,7 +162,7 @@ def _diagnosis_card(one: Diagnosis) -> Any:
         sphere += f" (coefficient of degree {one.negative_degree} is negative)"
     card.add_row("positive definite on the sphere", sphere)
     if one.tail_exponent is not None:
-        card.add_row("tail of the measure", f"r^{-one.tail_exponent:.3g}; a finite mass needs a power below -1")
+        card.add_row("tail of the measure", f"r^{-one.tail_exponent:.3g}; a finite mass needs an exponent below -1")
     card.add_row("use", escape(one.advice))
     return Group(Text(f"{one.kernel} in dimension {one.dim}", style="bold"), card)
 

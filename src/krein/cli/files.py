@@ -18,7 +18,7 @@ Writer = Callable[[BinaryIO, str, np.ndarray], None]
 
 
 def check_out(path: str | os.PathLike[str], error: type[ValueError] = TableError) -> None:
-    """An error before the work rather than after it, if a file cannot be made there.
+    """Raise an error before the work, rather than after it, if the file cannot be written.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def write_column(path: str | os.PathLike[str], column: str, values: np.ndarray) 
 
 
 def writer_for(out: str | os.PathLike[str]) -> Writer:
-    """What writes a named column to a stream, by the ending of the file's name.
+    """The function that writes a named column to a stream, by the suffix of the file's name.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def writer_for(out: str | os.PathLike[str]) -> Writer:
     for ending, write in ((".csv", _write_csv), (".npz", _write_npz), (".parquet", _write_parquet)):
         if str(out).lower().endswith(ending):
             return write
-    raise TableError(f"cannot tell what to write to {out}; the name must end in .csv, .npz or .parquet")
+    raise TableError(f"the format of {out} is unknown; the name must end in .csv, .npz or .parquet")
 
 
 def _write_csv(stream: BinaryIO, column: str, values: np.ndarray) -> None:

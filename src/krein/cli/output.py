@@ -13,7 +13,7 @@ __all__ = ["console", "drop_output", "fail", "show_warning", "message_of", "prin
 
 
 def console(*, stderr: bool = False) -> "Console":
-    """Where to print; made anew, so that a redirected stream is seen.
+    """The console to print to; made at each call, so that a redirected stream is used.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def fail(message: str) -> NoReturn:
 
 
 def drop_output() -> None:
-    """Send the standard output nowhere from now on: what cannot be written would be tried, and complained of, again at the end."""
+    """Discard the standard output from now on; otherwise Python would try, and fail, to write the rest of it at exit."""
     with suppress(OSError, ValueError):  # a stream that is no file has nothing to be redirected
         nowhere = os.open(os.devnull, os.O_WRONLY)
         try:
@@ -53,13 +53,13 @@ def drop_output() -> None:
 
 
 def show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    """One yellow line on the error stream; stands in for `warnings.showwarning`.
+    """One yellow line on the error stream; replaces `warnings.showwarning`.
 
     Parameters
     ----------
     message : Warning or str
     *_, **__
-        Where it came from, which a user need not know.
+        The place in the code that gave it, which is not shown.
     """
     from rich.text import Text
 
@@ -68,7 +68,7 @@ def show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
 
 
 def message_of(error: BaseException) -> str:
-    """An error in one line, for the person at the terminal.
+    """The message of an error, in one line.
 
     Parameters
     ----------
@@ -92,13 +92,13 @@ def print_json(value: Any) -> None:
     Parameters
     ----------
     value : object
-        What JSON can hold.
+        Any value that JSON can hold.
     """
     sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
 
 
 def report_card(report: dict[str, Any]) -> Any:
-    """Names and values in two columns; what is None is left out.
+    """Names and values in two columns; values of None are left out.
 
     Parameters
     ----------

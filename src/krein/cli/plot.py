@@ -31,12 +31,14 @@ def add_plot(app: "typer.Typer") -> None:
 
     @command(app, "plot")
     def plot(
-        kernel: Annotated[str, typer.Argument(metavar="KERNEL", help="Such as ntk or 'delta-gaussian(1, 10)'.")],
+        kernel: Annotated[
+            str, typer.Argument(metavar="KERNEL", help="A kernel, such as ntk or 'delta-gaussian(1, 10)'.")
+        ],
         dim: Annotated[int, typer.Option("--dim", "-d", help="Number of columns of the data.")],
         out: Annotated[Path, typer.Option("--out", "-o", help="File to write: .png, .svg or .pdf.")],
         radius: Annotated[
             float | None,
-            typer.Option(help="Largest distance R. Default: all distances where a closed form holds, else sqrt(2)."),
+            typer.Option(help="Largest distance R. Default: all distances if there is a closed form, else sqrt(2)."),
         ] = None,
         method: Annotated[str, typer.Option(help="auto, closed_form, fourier or least_mass.")] = "auto",
         head_degree: Annotated[int, typer.Option(help="Degree in z² of the exact head, -1 (none) to 2.")] = 1,

@@ -38,7 +38,7 @@ def add_predict(app: "typer.Typer") -> None:
         out: Annotated[Path, typer.Option("--out", "-o", help="Predictions: .csv, .npz or .parquet.")],
         chunk_rows: Annotated[int, typer.Option(help="Rows read at once.")] = 50_000,
     ) -> None:
-        """Predict with a trained model; if the table has the target too, the predictions are scored."""
+        """Predict with a trained model, and score the predictions if the table has the target column."""
         show = sys.stdout.isatty()
         report = predict(model, data, out, chunk_rows=chunk_rows, show_progress=show)
         shown: dict[str, Any] = {"n_rows": report.n_rows}
@@ -49,7 +49,7 @@ def add_predict(app: "typer.Typer") -> None:
 
 @dataclass(frozen=True)
 class PredictReport:
-    """How many predictions were written, and how good they are if the table has the target too.
+    """Number of predictions written, and their score if the table has the target column.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def predict(
 ) -> PredictReport:
     """Predict the target of every row of a table and write the predictions to a CSV, NPZ or Parquet file.
 
-    Columns are found by name; more columns than the model needs do no harm, and if the target is among them the
+    Columns are found by name. Columns that the model does not need are ignored; if the target is among them, the
     predictions are scored.
 
     Parameters
@@ -84,7 +84,7 @@ def predict(
     data : path
         CSV, NPZ or Parquet, with the columns of the training table.
     out : path
-        Ends in .csv, .npz or .parquet. A file that is there already is replaced only when all is predicted.
+        Ends in .csv, .npz or .parquet. An existing file is replaced only when all rows are predicted.
     chunk_rows : int, default=50000
         Rows read at once.
     show_progress : bool, default=True
@@ -97,7 +97,7 @@ def predict(
     Raises
     ------
     TableError, ModelFileError, ValueError
-        With a message for the person at the terminal.
+        The message says what to change.
     """
     from krein.files.models import read_model
 
@@ -126,11 +126,11 @@ def _columns_of(learner: Any, notes: dict[str, Any], path: str | os.PathLike[str
     names = isinstance(columns, list) and all(isinstance(name, str) for name in columns)
     if not (names and isinstance(target, str) and task in ("classification", "regression")):
         raise ModelFileError(
-            f"{path} was not written by krein train, so it does not say which columns it needs; use krein.load_model"
+            f"{path} was not written by krein train, so it does not name the columns that the model needs; use krein.load_model"
         )
     assert isinstance(columns, list)
     if len(columns) != learner.n_features_in_ or (task == "classification") != hasattr(learner, "classes_"):
-        raise ModelFileError(f"the notes in {path} are not those of the model in it; train it again")
+        raise ModelFileError(f"the notes in {path} do not fit the model in it; train the model again")
     return columns, target, task
 
 

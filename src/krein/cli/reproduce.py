@@ -43,21 +43,23 @@ def add_reproduce(app: "typer.Typer") -> None:
     @command(app, "reproduce")
     def reproduce(
         names: Annotated[
-            list[str] | None, typer.Argument(metavar="[FIGURE]...", help=f"Of {every_name}; none for all.")
+            list[str] | None, typer.Argument(metavar="[FIGURE]...", help=f"Some of {every_name}; default: all.")
         ] = None,
         datasets: Annotated[
             list[str] | None,
-            typer.Option("--datasets", help=f"Of {every_dataset}, or all. Default: letter; with --full all four."),
+            typer.Option("--datasets", help=f"One of {every_dataset}, or all; may be repeated. Default: letter; with --full, all."),
         ] = None,
         full: Annotated[
-            bool, typer.Option("--full/--quick", help="All runs of the paper, or a few minutes' worth.")
+            bool, typer.Option("--full/--quick", help="All runs of the paper, or a selection that takes a few minutes.")
         ] = False,
         out: Annotated[Path, typer.Option("--out", "-o", help="Folder for records, figures and report.")] = _OUT,
-        jobs: Annotated[int, typer.Option("--jobs", "-j", help="Processes; 0 for one per core.")] = 0,
-        count: Annotated[str, typer.Option(help="Widths as output columns, or as the paper's pairs.")] = "columns",
-        seed: Annotated[int, typer.Option(help="Of the first run of each point.")] = 0,
+        jobs: Annotated[int, typer.Option("--jobs", "-j", help="Number of processes; 0 for one per core.")] = 0,
+        count: Annotated[
+            str, typer.Option(help="How widths are counted: as output columns (columns), or as in the paper (pairs).")
+        ] = "columns",
+        seed: Annotated[int, typer.Option(help="Random seed of the first run of each point.")] = 0,
     ) -> None:
-        """The paper's figures and tables with a verdict on each claim; continues where it was interrupted."""
+        """Compute the paper's figures and tables with a verdict on each claim; resumes after an interruption."""
         reproduce_figures(names or [], datasets or [], full, out, jobs, count, seed)
 
 
@@ -73,21 +75,21 @@ def add_demo(app: "typer.Typer") -> None:
     @command(app, "demo")
     def demo(
         out: Annotated[Path, typer.Option("--out", "-o", help="Folder for records, figures and report.")] = _OUT,
-        jobs: Annotated[int, typer.Option("--jobs", "-j", help="Processes; 0 for one per core.")] = 0,
+        jobs: Annotated[int, typer.Option("--jobs", "-j", help="Number of processes; 0 for one per core.")] = 0,
     ) -> None:
-        """The paper in a few minutes: krein reproduce --quick on the packaged data set letter."""
+        """Reproduce the paper in a few minutes: krein reproduce --quick on the packaged data set letter."""
         reproduce_figures([], ["letter"], False, out, jobs, "columns", 0)
 
 
 def reproduce_figures(
     names: list[str], datasets: list[str], full: bool, out: Path, jobs: int, count: str, seed: int
 ) -> None:
-    """Say what will be done, do it under a progress bar, then say who wins where and what became of each claim.
+    """Announce the runs, do them under a progress bar, then show the best method of each case and the verdict on each claim.
 
     Parameters
     ----------
     names : list of str
-        Of experiments; none for all.
+        Names of experiments; none for all.
     datasets : list of str
         Under any name that :func:`krein.datasets.load` knows; none for letter, or for all if `full`.
     full : bool
@@ -134,7 +136,7 @@ def _say_what_comes(names: Sequence[str], plan: "Plan", out: Path, processes: in
     chosen = experiments.known_experiments(names)
     kept, total = experiments.kept_runs(names, plan, out)
     screen = console(stderr=True)
-    before = f", {kept:,} of them done before" if kept else ""
+    before = f", {kept:,} of them already done" if kept else ""
     text = (
         f"{total:,} runs on {', '.join(plan.datasets)} ({plan.mode}){before}{_how_long(plan, total - kept, processes)}:"
     )
@@ -146,7 +148,7 @@ def _say_what_comes(names: Sequence[str], plan: "Plan", out: Path, processes: in
     timed = ", ".join(one.name for one in chosen if one.timed)
     how = f"{processes} process{'es' if processes > 1 else ''}, one thread per run"
     alone = f"; timed runs ({timed}) one at a time" if timed else ""
-    screen.print(f"{how}{alone}. Ctrl-C keeps what is finished.", markup=False, soft_wrap=True)
+    screen.print(f"{how}{alone}. Ctrl-C keeps the finished runs.", markup=False, soft_wrap=True)
     screen.print(f"The report will be {out / 'index.html'}", markup=False, soft_wrap=True)
 
 
@@ -191,9 +193,9 @@ def _show_reproduction(found: "Reproduction") -> None:
         text = f"failed: {run.experiment} {run.dataset} {run.kernel} {run.method} width {run.size}: {failure.message}"
         console(stderr=True).print(text, style="yellow", markup=False, soft_wrap=True)
     if found.passed_over:
-        text = f"{found.passed_over} records of another version of krein are left in the file and not used"
+        text = f"{found.passed_over} records of another version of krein stay in the file and are not used"
         screen.print(text, markup=False, soft_wrap=True)
-    screen.print(f"{found.done} runs done, {found.reused} found done before", markup=False)
+    screen.print(f"{found.done} runs done now, {found.reused} done before", markup=False)
     screen.print(f"report: {found.report}", markup=False, soft_wrap=True)
 
 

@@ -28,7 +28,7 @@ _SCALINGS = ("auto", "standard", "minmax", "none")
 _GIVEN_WIDTH, _GIVEN_SCALING = 512, "minmax"  # where a kernel is given and nothing else
 # What KreinRidge and KreinRidgeClassifier choose λ by when nothing else is asked of them.
 _CRITERION = "leave-one-out mean squared error"
-_EXACT_CRITERION = "squared error of rows left out, in units of that of a constant"
+_EXACT_CRITERION = "squared error of left-out rows, relative to that of a constant"
 _SHOWN = 10  # trials in the table
 
 
@@ -48,20 +48,20 @@ def add_train(app: "typer.Typer") -> None:
         out: Annotated[Path, typer.Option("--out", "-o", help="Model file to write.")],
         kernel: Annotated[
             str,
-            typer.Option("--kernel", "-k", help="Such as ntk or 'delta-gaussian(1, 10)'; auto: chosen from the data."),
+            typer.Option("--kernel", "-k", help="A kernel, such as ntk or 'delta-gaussian(1, 10)'; auto: chosen from the data."),
         ] = "auto",
         task: Annotated[str, typer.Option(help="auto, classification or regression.")] = "auto",
         solver: Annotated[str, typer.Option(help="auto, exact or features.")] = "auto",
         n_components: Annotated[
-            str, typer.Option("--n-components", "-n", help="Columns of features, or auto.")
+            str, typer.Option("--n-components", "-n", help="Number of columns of the features, or auto.")
         ] = "auto",
         regularizer: Annotated[str, typer.Option(help="hilbert, two or krein.")] = "hilbert",
         lam: Annotated[str, typer.Option(help="Strength of the regularizer, or auto.")] = "auto",
         scaling: Annotated[str, typer.Option(help="auto, standard, minmax or none.")] = "auto",
         chunk_rows: Annotated[int, typer.Option(help="Rows read at once.")] = 50_000,
-        seed: Annotated[int, typer.Option(help="Of the draw.")] = 0,
+        seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
     ) -> None:
-        """Train a ridge model on a table and save it. With nothing set, kernel, scale and λ are chosen from the data."""
+        """Train a ridge model on a table and save it. By default kernel, scale and λ are chosen from the data."""
         report = train(
             data,
             target,
@@ -92,7 +92,7 @@ def _number_or_auto(text: str, name: str, kind: type) -> Any:
 
 @dataclass(frozen=True)
 class TrainReport:
-    """What was trained, in numbers that a command can print.
+    """The trained model in numbers, as the command prints them.
 
     Parameters
     ----------
@@ -100,22 +100,22 @@ class TrainReport:
         Name of the class.
     task : {"classification", "regression"}
     solver : str
-        The way that was taken.
+        The solver that was used.
     kernel : str
         Given or chosen, on scaled columns.
     n_rows, n_columns : int
     n_components : int or None
-        Columns of the features; None where the problem was solved without features.
+        Number of columns of the features; None if the problem was solved without features.
     lam : float or pair of float
         λ, given or chosen.
     criterion : float or None
-        What chose λ, at the one chosen; None if λ was given.
+        Value of the criterion at the chosen λ; None if λ was given.
     criterion_is : str or None
-        What the criterion is, in words.
+        Name of the criterion.
     n_classes : int or None
         None for regression.
     trials : Trials or None
-        What was tried, if the kernel was chosen.
+        The kernels that were tried, if the kernel was chosen.
     """
 
     model: str
@@ -132,7 +132,7 @@ class TrainReport:
     trials: Trials | None = None
 
     def card(self) -> dict[str, Any]:
-        """All but the trials, by name.
+        """All fields except the trials, by name.
 
         Returns
         -------
@@ -166,7 +166,7 @@ def train(
     target : str
         Name of the column to predict; all other columns must hold numbers.
     out : path
-        The model file. A file that is there already is replaced only by a finished model.
+        The model file. An existing file is replaced only by a finished model.
     kernel : str, default="auto"
         As on the command line: ``ntk``, ``delta-gaussian(1, 10)``. ``"auto"``: chosen from the data.
     task : {"auto", "classification", "regression"}, default="auto"
@@ -174,17 +174,17 @@ def train(
     solver : str, default="auto"
         As in `krein.KreinRidge`.
     n_components : int or "auto", default="auto"
-        Columns of the features. ``"auto"``: by the number of rows, or 512 where a kernel is given.
+        Number of columns of the features. ``"auto"``: chosen by the number of rows, or 512 if a kernel is given.
     regularizer : {"hilbert", "two", "krein"}, default="hilbert"
         As in `krein.KreinRidge`.
     lam : "auto" or float, default="auto"
         As in `krein.KreinRidge`.
     scaling : {"auto", "standard", "minmax", "none"}, default="auto"
-        How columns are brought to one scale. ``"auto"``: ``"standard"``, or ``"minmax"`` where a kernel is given.
+        How columns are scaled. ``"auto"``: ``"standard"``, or ``"minmax"`` if a kernel is given.
     chunk_rows : int, default=50000
         Rows read at once.
     seed : int, default=0
-        Of the draw.
+        Random seed.
     show_progress : bool, default=True
         Draw progress bars on the terminal.
 
@@ -195,7 +195,7 @@ def train(
     Raises
     ------
     TableError, ModelFileError, ValueError
-        With a message for the person at the terminal.
+        The message says what to change.
     """
     from krein.estimators.learners.ridge import KreinRidge, KreinRidgeClassifier
     from krein.files.models import save_model
@@ -264,7 +264,7 @@ def _trials_table(trials: Trials) -> Any:
     table = Table(
         box=box.SIMPLE_HEAD,
         pad_edge=False,
-        title="What was tried; errors in units of that of a constant",
+        title="Kernels tried; errors relative to that of a constant",
         title_justify="left",
         caption=f"and {left} more" if left > 0 else None,
         caption_justify="left",

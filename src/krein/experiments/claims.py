@@ -48,7 +48,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence of the paper, or of this library, and what decides it.
+    """A sentence of the paper, or of this library, and the test that decides it.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def verdict_on(claim: Claim, experiment: str, records: Sequence[Record]) -> Verd
     """
     finding = claim.test(records) if records else None
     if finding is None:
-        words = f"The runs it needs are not in these results; krein reproduce {experiment} makes them."
+        words = f"The runs that it needs are not in these results; krein reproduce {experiment} does them."
         finding = Finding("not testable", "not testable", words)
     return Verdict(experiment, claim, finding)
 

@@ -25,7 +25,7 @@ _STREAM = 2021  # beside the seed of a run: its rows are drawn apart from its fe
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Rows to fit on and rows to judge by.
+    """Rows to fit on and rows to test on.
 
     Parameters
     ----------

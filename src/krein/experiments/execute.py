@@ -160,7 +160,7 @@ def _in_processes(tasks: Sequence[Task], jobs: int) -> Generator[Record | Failur
                     yield one.result()
             done = True
         except BrokenProcessPool as error:
-            raise MemoryError("a process was killed, most likely for want of memory; use fewer jobs") from error
+            raise MemoryError("a process was killed, most likely for lack of memory; use fewer jobs") from error
         finally:
             if not done:
                 for process in set(multiprocessing.active_children()) - others:

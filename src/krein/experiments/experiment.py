@@ -29,7 +29,7 @@ class Sizes:
     repeats : int
         Runs with seeds that follow each other.
     train_rows, test_rows : int
-        Rows drawn to fit on and to judge by; 0 for all.
+        Rows drawn to fit on and to test on; 0 for all.
     """
 
     multiples: tuple[int, ...]

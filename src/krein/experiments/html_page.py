@@ -26,9 +26,9 @@ class Section:
     state : str
         Runs done, rows used.
     command : str
-        How to get it again.
+        The command that repeats it.
     versions : str
-        What it was computed with.
+        Versions of the packages.
     figures : tuple of str
         SVG elements, ready for the page.
     tables : tuple of Table
@@ -57,7 +57,7 @@ def html_page(
     introduction : sequence of str
         Paragraphs: what it is, then how it was made.
     methods : Table
-        What each method looks at.
+        What each method uses.
 
     Returns
     -------
@@ -74,12 +74,12 @@ def html_page(
         what
         + f'<p class="score">{_score(of_paper)}</p>'
         + _summary("The paper’s claim", of_paper, names)
-        + (_summary("What this library claims of itself", own, names) if own else "")
-        + '<p class="soft">✓ confirmed, ✗ not confirmed, ? not testable with these runs; empty: does not arise. “As printed” is '
-        "the paper’s method, “this library” what krein does. Each claim leads to its pictures and to what was measured.</p>"
+        + (_summary("Claims of this library", own, names) if own else "")
+        + '<p class="soft">✓ confirmed, ✗ not confirmed, ? not testable with these runs; empty: not applicable. “As printed” is '
+        "the paper’s method, “this library” is what krein does. Each claim links to its figures and measurements.</p>"
         + f"<nav>{links}</nav>"
         + "".join(_section(one, [v for v in verdicts if v.experiment == one.experiment.name]) for one in sections)
-        + '<h2 id="how">How it was made</h2>'
+        + '<h2 id="how">How this page was made</h2>'
         + "".join(how)
         + table_html(methods, prose=True)
     )

@@ -1,4 +1,4 @@
-"""The one list of methods that the experiments compare: how each is made, and what it looks at.
+"""The one list of methods that the experiments compare: how each is made, and which data it uses.
 
 Every map, measure and learner of the experiments is made here, so that a change of their parameters meets one file.
 """
@@ -37,13 +37,13 @@ __all__ = [
     "ridge_classifier",
 ]
 
-# What a method may look at, from nothing to most.
+# The data that a method may use, from nothing to most.
 LOOKS = {
-    "nothing": "nothing of the data",
+    "nothing": "no data",
     "distances": "distances of 2,000 pairs of training rows, to choose the measure; draws and weights do not depend on them",
     "subset": "the kernel matrix of 300 training rows",
     "pairs": "the kernel on pairs of 2,000 training rows, to fit the weights",
-    "dictionary": "the kernel matrix of up to 8,192 training rows in fitting; in mapping waves or, where they do better, the "
+    "dictionary": "the kernel matrix of up to 8,192 training rows in fitting; in mapping waves or, if it is more accurate, the "
     "kernel between every row and landmarks",
     "landmarks": "the kernel between every row and the landmarks, in fitting and in mapping",
 }

@@ -46,7 +46,7 @@ class Run:
     seed : int
         Of rows and features.
     train_rows, test_rows : int, default=0
-        Rows drawn to fit on and to judge by; 0 for all.
+        Rows drawn to fit on and to test on; 0 for all.
     cut : float or None, default=None
         Radius at which the measure is cut, in experiments about that.
 

@@ -92,7 +92,7 @@ def write_report(out: Path, plan: Plan, finished: Mapping[str, Record]) -> tuple
 
 
 def command_for(name: str, plan: Plan, out: Path) -> str:
-    """The command that makes an experiment.
+    """The command that runs an experiment.
 
     Parameters
     ----------
@@ -170,7 +170,7 @@ def _introduction(plan: Plan, records: Sequence[Record]) -> list[str]:
 
 
 def _versions(records: Sequence[Record]) -> str:
-    """What the records were computed with; several lists where a folder was filled by several environments."""
+    """Versions of the packages that computed the records; several lists if a folder was filled by several environments."""
     found = dict.fromkeys(", ".join(f"{name} {number}" for name, number in one.versions.items()) for one in records)
     return f"Computed with {'; and '.join(found)}." if found else ""
 

@@ -23,7 +23,7 @@ __all__ = ["Progress", "Reproduction", "kept_runs", "record_file", "reproduce"]
 
 @dataclass(frozen=True)
 class Progress:
-    """How far the work is.
+    """Progress of a reproduction.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class Reproduction:
-    """What came of it.
+    """The result of a reproduction.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def reproduce(
     jobs: int = 1,
     on_progress: Callable[[Progress], None] = lambda progress: None,
 ) -> Reproduction:
-    """Do experiments and write their report.
+    """Run experiments and write their report.
 
     Runs that this version of the library has recorded in ``out/records.jsonl`` are not done again, so an interrupted call
     continues where it stopped. Every run has one thread.

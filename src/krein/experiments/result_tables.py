@@ -1,4 +1,4 @@
-"""Tables of the report: the numbers behind each figure, and who wins where by what factor."""
+"""Tables of the report: the numbers behind each figure, and which method is best by what factor."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = ["error_table", "factor_table", "factors_and_errors", "methods_table",
 
 
 def factors_and_errors(records: Sequence[Record], width: str) -> list[Table]:
-    """The tables of a figure of errors: who wins by what factor, and the errors.
+    """The tables of a figure of errors: which method is best by what factor, and the errors.
 
     Parameters
     ----------
@@ -110,8 +110,8 @@ def factor_table(records: Sequence[Record], width: str) -> Table:
         best |= {(len(rows), 3 + column) for column, fight in enumerate(fights) if fight is not None and fight.won}
         rows.append((dataset, kernel, f"{size:,}", *entries))
     return Table(
-        "Error of the best rival over ours: above 1, ours is better. Maps: all rivals without landmarks; data-free: those that "
-        "look at nothing",
+        "Error of the best rival divided by ours: above 1, ours is better. Maps: all rivals without landmarks; data-free: those "
+        "that use no data",
         ("data", "kernel", width, *(title for title, _, _ in _MATCHES)),
         tuple(rows),
         frozenset(best),
@@ -119,7 +119,7 @@ def factor_table(records: Sequence[Record], width: str) -> Table:
 
 
 def methods_table(names: Collection[str]) -> Table:
-    """What each method looks at.
+    """The data that each method uses.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def methods_table(names: Collection[str]) -> Table:
     Table
     """
     rows = tuple((one.label, LOOKS[one.looks]) for one in METHODS if one.name in names)
-    return Table("What each method looks at", ("method", "it looks at"), rows)
+    return Table("What each method uses", ("method", "uses"), rows)
 
 
 def width_table(
@@ -141,7 +141,7 @@ def width_table(
     *,
     larger: bool = False,
 ) -> Table:
-    """A row for each kernel, data set and width; a column for each method; the best of each row stressed.
+    """A row for each kernel, data set and width; a column for each method; the best of each row is highlighted.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ class Table:
     header : tuple of str
     rows : tuple of tuple of str
     best : frozenset of (int, int), default=frozenset()
-        Row and column of the entries to stress.
+        Row and column of the entries to highlight.
     """
 
     caption: str

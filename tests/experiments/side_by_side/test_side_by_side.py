@@ -61,7 +61,7 @@ def test_one_that_fails_does_not_stop_the_others():
     assert "no class" in last.failure
     assert found.table().rows[1][1] == "failed"
     page = found.page("here")
-    assert "What failed" in page
+    assert "Models that failed" in page
     assert "<no class>" not in page
 
 

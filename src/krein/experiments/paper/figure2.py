@@ -58,7 +58,7 @@ def _most_accurate_lowest(records: Sequence[Record]) -> Finding | None:
 
 def _default_lowest(records: Sequence[Record]) -> Finding | None:
     fights = compare(means(records, "error"), "default", MAPPING_RIVALS)
-    words = f"Lowest in {tally(fights)}. It fits its weights on pairs of training rows; see the list of what each method looks at."
+    words = f"Lowest in {tally(fights)}. It fits its weights on pairs of training rows; see the table of what each method uses."
     return Finding(None, all_won(fights), words) if fights else None
 
 

@@ -85,7 +85,7 @@ def _nobody_ahead(records: Sequence[Record]) -> Finding | None:
     level = sum(one.ours.mean >= one.theirs.mean - one.theirs.deviation / 2 for one in fights)
     words = (
         f"Best, or less than half a standard deviation of the best rival's runs behind it, in {level} of {len(fights)} cases; runs "
-        f"of a point: {max(one.theirs.count for one in fights)}."
+        f"per point: {max(one.theirs.count for one in fights)}."
     )
     return Finding(None, decided(4 * level >= 3 * len(fights)), words)
 
@@ -96,7 +96,7 @@ FIGURE3 = Experiment(
     "Test accuracy of a linear support vector machine on the features: squared hinge loss, one against rest, C from "
     "0.01, 0.1, 1, 10, 100 by five-fold cross-validation on the training rows, the paper's grid and the same folds for all "
     "methods. The paper solves this problem with LibLinear; "
-    "here this library's own Newton solver does, which arrives at the same machine (a test compares the two for every C).",
+    "here this library's own Newton solver does, which finds the same machine (a test compares the two for every C).",
     measure=_measure,
     kernels=(DELTA, SPHERE),
     methods=(*PRINTED, MOST_ACCURATE),

@@ -12,7 +12,7 @@ __all__ = ["FIGURE6"]
 FIGURE6 = Experiment(
     "figure6",
     "Figure 6: kernels of neural networks",
-    "As Figure 2, where the neural tangent kernel is, for the arc-cosine kernels of order 0 and 1, which the paper leaves out.",
+    "As Figure 2, for the arc-cosine kernels of order 0 and 1, which the paper leaves out. Figure 2 has the neural tangent kernel.",
     measure=kernel_error,
     kernels=("arc-cosine(0)", "arc-cosine(1)"),
     methods=("unbiased", "default", "projected", "srf", "digmm", "nystroem", "rm", "arccos"),

@@ -80,7 +80,7 @@ FIGURE7 = Experiment(
     "figure7",
     "Figure 7: what an error or an accuracy costs, on one thread",
     "The whole time from rows to predictions with a ridge classifier, one run at a time and on one thread, against error and "
-    "accuracy: the honest comparison with Nyström, which needs fewer columns and more time for each.",
+    "accuracy. This is the fair comparison with Nyström, which needs fewer columns and more time for each.",
     measure=_measure,
     kernels=(DELTA,),
     methods=("unbiased", "default", "projected", "srf", "nystroem"),

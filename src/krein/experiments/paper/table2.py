@@ -62,8 +62,8 @@ TABLE2 = Experiment(
     "table2",
     "Table 2: time to generate the features, on one thread",
     "Seconds to fit a map and to map the training rows with it, one run at a time and every method on one thread: all rows of "
-    "letter and ijcnn1, as in the paper, and 50,000 of the larger sets. SRF's measure and ours are remembered by the process that "
-    "found them, so the first width pays for the search.",
+    "letter and ijcnn1, as in the paper, and 50,000 of the larger sets. SRF's measure and ours are kept by the process that "
+    "found them, so the time of the search is part of the first width.",
     measure=_measure,
     kernels=(DELTA, SPHERE),
     methods=PRINTED,

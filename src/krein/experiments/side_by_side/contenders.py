@@ -1,4 +1,4 @@
-"""Who takes part: learners of this library with nothing set, and those that a careful user would try instead."""
+"""The models of a comparison: learners of this library with default settings, and those that a careful user would try instead."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _GRID = {"C": (1.0, 10.0, 100.0), "gamma times columns": (0.1, 0.3, 1.0, 3.0)}  
 
 @dataclass(frozen=True, eq=False)
 class Contender:
-    """A model that takes part.
+    """A model of the comparison.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class Contender:
     ours : bool, default=False
         Whether it is one of this library's.
     note : str, default=""
-        What was done to the data and what is set, in a line.
+        How the data are prepared and which parameters are set, in a line.
     """
 
     name: str
@@ -56,21 +56,21 @@ class Contender:
 
 
 def table_contenders(task: Task, n_rows: int, n_columns: int, *, seed: int = 0) -> list[Contender]:
-    """Those that learn from a table of numbers. Ours get the columns as they are, the others standardized ones.
+    """Models that learn from a table of numbers. Ours get the columns as they are, the others get standardized columns.
 
     Parameters
     ----------
     task : {"classification", "regression"}
     n_rows : int
-        That each fit sees.
+        Number of rows of each fit.
     n_columns : int
     seed : int, default=0
-        Of those that draw.
+        Random seed of the models that use one.
 
     Returns
     -------
     list of Contender
-        xRFM is among them where it is installed.
+        With xRFM if it is installed.
     """
     one_of(task, "task", ("classification", "regression"))
     classify = task == "classification"
@@ -79,16 +79,16 @@ def table_contenders(task: Task, n_rows: int, n_columns: int, *, seed: int = 0) 
     boosting: Any = (HistGradientBoostingClassifier if classify else HistGradientBoostingRegressor)(random_state=seed)
     found.append(_standardized("neighbors", "nearest neighbors", neighbors, "five of them"))
     found.append(
-        _standardized("boosting", "gradient boosting", boosting, "histograms, as scikit-learn has it by default")
+        _standardized("boosting", "gradient boosting", boosting, "histograms, default settings of scikit-learn")
     )
     if find_spec("xrfm") is not None and find_spec("torch") is not None:
         xrfm: Any = (XRFMClassifier if classify else XRFMRegressor)(random_state=seed)
-        found.append(_standardized("xrfm", "xRFM", xrfm, "recursive feature machines; a fifth of the rows to tune on"))
+        found.append(_standardized("xrfm", "xRFM", xrfm, "recursive feature machines; tuned on a fifth of the rows"))
     return found
 
 
 def choose_contenders(known: Sequence[Contender], names: Sequence[str]) -> list[Contender]:
-    """Those of some names, in their own order.
+    """The contenders of the given names, in the order of `known`.
 
     Parameters
     ----------
@@ -102,14 +102,14 @@ def choose_contenders(known: Sequence[Contender], names: Sequence[str]) -> list[
     """
     by_name = {one.name: one for one in known}
     if isinstance(names, str) or not isinstance(names, Collection):
-        raise TypeError(f"methods must be a list of names, got {names!r}; use [{next(iter(by_name))!r}], say")
+        raise TypeError(f"methods must be a list of names, got {names!r}; use for example [{next(iter(by_name))!r}]")
     for name in names:
         one_of(name, "methods", by_name)
     return [one for one in known if not names or one.name in names]
 
 
 def _ours(classify: bool, seed: int) -> list[Contender]:
-    note = "nothing set, columns as they are"
+    note = "default settings, columns as they are"
     if not classify:
         return [Contender("krein-ridge", "KreinRidge", KreinRidge(random_state=seed), True, note)]
     return [
@@ -127,8 +127,8 @@ def _machines(classify: bool, n_columns: int) -> list[Contender]:
     tuned = GridSearchCV(machine, grid, cv=3)
     words = "; ".join(f"{name} in {', '.join(f'{value:g}' for value in values)}" for name, values in _GRID.items())
     return [
-        _standardized("svc", kind, machine, "as by default", target=not classify),
-        _standardized("svc-tuned", f"{kind} tuned", tuned, f"{words}, by three folds", target=not classify),
+        _standardized("svc", kind, machine, "default settings", target=not classify),
+        _standardized("svc-tuned", f"{kind} tuned", tuned, f"{words}, chosen by three folds", target=not classify),
     ]
 
 

@@ -1,4 +1,4 @@
-"""``krein.compare``: what learns best from a matrix of similarities, by nested cross-validation."""
+"""``krein.compare``: which model learns best from a matrix of similarities, by nested cross-validation."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def compare(
     seed: int = 0,
     on_score: Callable[[FoldScore], None] = lambda score: None,
 ) -> ModelComparison:
-    """Kreĭn learners beside scikit-learn's on a matrix of similarities, as it is and after each repair.
+    """Compare Kreĭn learners with scikit-learn's on a matrix of similarities, unchanged and after each correction.
 
-    Every model chooses its parameters by folds within the training objects, and is scored on objects that took no part in that.
-    The matrix is divided by the mean size of its diagonal first, so that prices of violated margins mean the same for all.
+    Every model chooses its parameters by cross-validation within the training objects, and is scored on held-out objects. The
+    matrix is first divided by the mean absolute value of its diagonal, so that the candidates for C suit every matrix.
 
     Parameters
     ----------
@@ -41,16 +41,16 @@ def compare(
     y : array-like of shape (n_objects,)
         Labels, or numbers.
     methods : sequence of str, default=()
-        Some of ``"krein-ridge"``, ``"krein-svc"``, ``"krein-logistic"``, ``"svc-raw"``, ``"svc-clip"``, ``"svc-flip"``,
-        ``"svc-shift"``, ``"svc-square"`` and ``"neighbors"``; none for all.
+        Names of the models to compare, of ``"krein-ridge"``, ``"krein-svc"``, ``"krein-logistic"``, ``"svc-raw"``, ``"svc-clip"``, ``"svc-flip"``,
+        ``"svc-shift"``, ``"svc-square"`` and ``"neighbors"``; empty for all.
     task : {"auto", "classification", "regression"}, default="auto"
-        ``"auto"``: floats that are not whole numbers are predicted as numbers, all else as classes.
+        ``"auto"``: regression if ``y`` holds floats that are not whole numbers, else classification.
     folds : int, default=5
-        Of the outer cross-validation.
+        Number of folds of the outer cross-validation.
     seed : int, default=0
-        Of the folds.
+        Random seed of the folds and landmarks.
     on_score : callable, optional
-        Called with each score as it comes.
+        Called with each score when it is known.
 
     Returns
     -------
@@ -59,7 +59,7 @@ def compare(
 
     See Also
     --------
-    krein.diagnose : What the matrix is, and whether its negative part is noise.
+    krein.diagnose : Whether the matrix is indefinite, and whether its negative part is noise.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def compare(
 def matrix_task(
     K: Any, y: Any, methods: Sequence[str], task: str, folds: int, seed: int
 ) -> tuple[np.ndarray, np.ndarray, Task, list[Contender]]:
-    """Check a matrix and its labels, and say who takes part.
+    """Check a matrix and its labels, and choose the contenders.
 
     Parameters
     ----------

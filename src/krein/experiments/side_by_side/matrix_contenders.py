@@ -1,4 +1,4 @@
-"""Who takes part on a matrix of similarities: Kreĭn learners, and scikit-learn's on the matrix as it is and after each repair."""
+"""The models of a comparison on a matrix: Kreĭn learners, and scikit-learn's on the matrix unchanged and after each correction."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ _COLUMNS = 512  # landmarks beyond that
 _REPAIRS = {
     "clip": "negative eigenvalues to 0",
     "flip": "absolute eigenvalues",
-    "shift": "the smallest eigenvalue subtracted; new objects as they are",
+    "shift": "the smallest eigenvalue subtracted; new objects unchanged",
     "square": "the matrix times itself: similarities as features",
 }
 
 
 class Dissimilarity(TransformerMixin, BaseEstimator):
-    r"""Squared distances of similarities, :math:`k(x, x) - 2 k(x, y) + k(y, y)`, for methods that look for the nearest.
+    r"""Squared distances from similarities, :math:`k(x, x) - 2 k(x, y) + k(y, y)`, for nearest-neighbor methods.
 
-    The similarity of a new object with itself is not in a matrix of its similarities with others. It is the same for all of
-    them, so their order does not depend on it: distances are told from the least of each row, which also keeps those of an
-    indefinite similarity from being negative.
+    The similarity of a new object with itself is not in a matrix of its similarities with others. It adds the same constant to
+    all distances of that object, so their order does not depend on it. Distances are therefore given relative to the smallest of
+    each row, which also keeps those of an indefinite similarity from being negative.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class Dissimilarity(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> np.ndarray:
-        """How much farther than the nearest.
+        """Squared distances minus the smallest of each row.
 
         Parameters
         ----------
@@ -92,15 +92,15 @@ class Dissimilarity(TransformerMixin, BaseEstimator):
 
 
 def matrix_contenders(task: Task, n_objects: int, *, seed: int = 0) -> list[Contender]:
-    """Those that learn from a precomputed matrix; what is to be chosen is chosen by folds within the training objects.
+    """Models that learn from a precomputed matrix; parameters are chosen by cross-validation within the training objects.
 
     Parameters
     ----------
     task : {"classification", "regression"}
     n_objects : int
-        That each fit sees.
+        Number of objects of each fit.
     seed : int, default=0
-        Of landmarks, where there are more than 1,000 objects.
+        Random seed of the landmarks, if there are more than 1,000 objects.
 
     Returns
     -------
@@ -130,7 +130,7 @@ def matrix_contenders(task: Task, n_objects: int, *, seed: int = 0) -> list[Cont
 def _ours(classify: bool, n_objects: int, seed: int) -> list[Contender]:
     if not classify:
         ridge = ExactKreinRidge("precomputed")
-        return [Contender("krein-ridge", "ExactKreinRidge", ridge, True, "nothing set")]
+        return [Contender("krein-ridge", "ExactKreinRidge", ridge, True, "default settings")]
     everyone = n_objects <= _ALL
     count = n_objects if everyone else _COLUMNS
     features = KreinNystroem("precomputed", count, landmarks="uniform" if everyone else "auto", random_state=seed)

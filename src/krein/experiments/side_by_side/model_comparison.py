@@ -1,4 +1,4 @@
-"""What a comparison of models came to: a summary of each, a table for the terminal or a notebook, and a page."""
+"""The result of a comparison of models: a summary of each, a table for the terminal or a notebook, and a page."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ class Summary:
     fit_seconds, predict_seconds : float
         Median of the folds: the first fit of a process loads and compiles.
     folds : int
-        That succeeded.
+        Number of folds that succeeded.
     chosen : str
-        What it chose most often.
+        The choice that it made most often.
     failure : str
         The first error, if there was one.
     """
@@ -75,16 +75,16 @@ class ModelComparison:
 
     @property
     def measure(self) -> str:
-        """What a score is."""
+        """Name of the score."""
         return _MEASURES[self.task]
 
     @property
     def complete(self) -> bool:
-        """Whether every contender has had every fold."""
+        """Whether every contender was fitted on every fold."""
         return len(self.scores) >= self.folds * len(self.contenders)
 
     def summaries(self) -> list[Summary]:
-        """A summary of each contender that has had a fold, the best score first, those that failed last.
+        """A summary of each contender with a finished fold, the best score first, those that failed last.
 
         Returns
         -------
@@ -97,7 +97,7 @@ class ModelComparison:
         return sorted(began, key=lambda one: (math.isnan(one.mean), -one.mean))
 
     def table(self) -> Table:
-        """The summaries as text; the best score and the shortest fit are stressed.
+        """The summaries as text; the best score and the shortest fit are highlighted.
 
         Returns
         -------
@@ -106,13 +106,13 @@ class ModelComparison:
         found = self.summaries()
         rows = tuple(self._cells(one) for one in found)
         caption = (
-            f"{self.measure.capitalize()} over {self.folds} folds, mean ± standard deviation; seconds of a fold, median"
+            f"{self.measure.capitalize()} over {self.folds} folds, mean ± standard deviation; seconds per fold, median"
         )
         header = ("model", self.measure, "fit, s", "predict, s", "chosen")
         return Table(caption, header, rows, frozenset(_best(found)))
 
     def page(self, heading: str, facts: Sequence[str] = (), command: str = "") -> str:
-        """A page of HTML that needs nothing else.
+        """The comparison as a self-contained HTML page.
 
         Parameters
         ----------
@@ -120,7 +120,7 @@ class ModelComparison:
         facts : sequence of str, default=()
             Paragraphs on the data.
         command : str, default=""
-            How to get it again.
+            The command that makes the page.
 
         Returns
         -------
@@ -135,8 +135,8 @@ class ModelComparison:
             + unfinished
             + table_html(table)
             + figures_html((self._drawing(),) if any(one.folds for one in self.summaries()) else ())
-            + (table_html(Table("What failed", ("model", "error"), failures), prose=True) if failures else "")
-            + table_html(Table("What each model is", ("model", "what it is given"), notes), prose=True)
+            + (table_html(Table("Models that failed", ("model", "error"), failures), prose=True) if failures else "")
+            + table_html(Table("Models", ("model", "data and settings"), notes), prose=True)
             + (f"<pre>{escape(command)}</pre>" if command else "")
         )
         return document(f"krein: {heading}", heading, body)
@@ -196,7 +196,7 @@ class ModelComparison:
                     Line(contender.label, (one.fit_seconds,), (one.mean,), color=color, marker=marker, dash="")
                 )
         title = "Up and to the left is better"
-        panel = Panel(title, "seconds of a fit", f"{self.measure} on rows held out", tuple(lines), xlog=True)
+        panel = Panel(title, "seconds per fit", f"{self.measure} on held-out rows", tuple(lines), xlog=True)
         return inline_svg(
             draw_svg(panel), "scores", f"{self.measure} against the time of a fit; the table has the numbers"
         )

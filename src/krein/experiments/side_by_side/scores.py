@@ -22,7 +22,7 @@ class FoldScore:
     fold : int
         From 0.
     score : float
-        Accuracy or R² on the rows held out; NaN if it failed.
+        Accuracy or R² on the held-out rows; NaN if it failed.
     fit_seconds, predict_seconds : float
     chosen : str, default=""
         What the model chose from the data, in a few words.

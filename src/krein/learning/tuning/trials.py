@@ -1,4 +1,4 @@
-"""The table of what was tried."""
+"""The table of the kernels that were tried."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SHOWN = 12  # rows of the short form
 
 @dataclass(frozen=True)
 class Trial:
-    """One kernel on so many rows.
+    """One kernel, scored on a number of rows.
 
     Parameters
     ----------
@@ -25,11 +25,11 @@ class Trial:
     factor : float or None
         Length scale in units of the median distance.
     n_rows : int
-        Distinct rows it was tested on.
+        Distinct rows it was scored on.
     lam : float
-        The best λ there.
+        The best λ on these rows.
     error : float
-        Squared error of rows left out, in units of that of a constant.
+        Squared error of left-out rows, relative to that of a constant.
     criterion : {"leave-one-out", "folds"}
     chosen : bool, default=False
     """
@@ -54,12 +54,12 @@ class Trial:
         return (self.family, scale, f"{self.n_rows}", f"{self.lam:.1e}", f"{self.error:.4f}", self.criterion)
 
 
-_TITLES = ("kernel", "scale / median", "rows", "λ", "error", "judged by")
+_TITLES = ("kernel", "scale / median", "rows", "λ", "error", "scored by")
 
 
 @dataclass(frozen=True, repr=False)
 class Trials:
-    """What was tried, best first within each number of rows, the largest number first.
+    """The kernels that were tried: those on the most rows first, and the best first among those on as many rows.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class Trials:
 
     @property
     def titles(self) -> tuple[str, ...]:
-        """Of the cells of a trial."""
+        """Titles of the cells of a trial."""
         return _TITLES
 
     def __len__(self) -> int:
@@ -95,10 +95,10 @@ class Trials:
         return "\n".join(text)
 
     def _repr_html_(self) -> str:
-        return self.card("What was tried")
+        return self.card("Kernels tried")
 
     def card(self, title: str, facts: Iterable[tuple[str, str]] = ()) -> str:
-        """The table as HTML for a notebook, with the error over the length scale.
+        """The table as HTML for a notebook, with a plot of the error against the length scale.
 
         Parameters
         ----------
@@ -130,7 +130,7 @@ class Trials:
                     best[one.factor] = min(one.error, best.get(one.factor, one.error))
             x = sorted(best)
             marks.append(curve(x, [best[factor] for factor in x], "positive" if family in chosen else "ink"))
-        label = f"error of rows left out over length scale, on {fewest} rows"
+        label = f"error of left-out rows against length scale, on {fewest} rows"
         return sketch(marks, label, "length scale / median", xlog=True)
 
 

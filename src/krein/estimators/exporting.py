@@ -16,7 +16,7 @@ __all__ = ["ExportMixin", "RowModelExportMixin"]
 
 
 class ExportMixin(ABC):
-    """`to_onnx` and `to_torch`, from the formula of what was fitted."""
+    """`to_onnx` and `to_torch`, from the formula of a fitted estimator."""
 
     n_features_in_: int
 
@@ -37,12 +37,12 @@ class ExportMixin(ABC):
         Parameters
         ----------
         path : path
-            Replaced if it is a file.
+            An existing file is replaced.
 
         Raises
         ------
         ExportError
-            Where ONNX has no operators for a part: a similarity of your own, or a kernel without a closed form.
+            If a part has no ONNX operators: a similarity of your own, or a kernel without a closed form.
         """
         check_is_fitted(self)
         formula = self._formula(rows_input())
@@ -56,12 +56,12 @@ class ExportMixin(ABC):
         Returns
         -------
         torch.nn.Module
-            In float64; ``.float()`` makes it float32. It gives what `to_onnx` describes.
+            In float64; ``.float()`` makes it float32. It returns the values that `to_onnx` describes.
 
         Raises
         ------
         ExportError
-            Where the formula has no operators, as in `to_onnx`.
+            If a part has no operators, as in `to_onnx`.
         """
         check_is_fitted(self)
         return torch_module(self._formula(rows_input()))

@@ -99,7 +99,7 @@ def test_chunks_and_memory_maps_are_the_same_model(tmp_path: Path) -> None:
     np.testing.assert_array_equal(mapped.decision_function(T), expected)
     chunks = [(X[i : i + 301], y[i : i + 301]) for i in range(0, 2000, 301)]
     np.testing.assert_allclose(classifier().fit_chunks(chunks).decision_function(T), expected, atol=1e-8)
-    with pytest.raises(ValueError, match="an iterator ends"):
+    with pytest.raises(ValueError, match="an iterator does not allow"):
         classifier().fit_chunks(iter(chunks))
 
 
@@ -244,7 +244,7 @@ def test_an_interrupt_in_a_leaf_leaves_the_model_as_it_was(monkeypatch: pytest.M
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"fit_intercept": False}, "has no constant to leave out"),
+        ({"fit_intercept": False}, "needs fit_intercept=True"),
         ({"regularizer": "krein"}, "convex"),
         ({"solver": "nearby"}, "solver must be"),
     ],

@@ -134,7 +134,7 @@ class TestBadInput:
         model = KreinLogistic(CosineMap()).fit(*rows[:2])
         model._check_loaded()
         model.classes_ = model.classes_[:2]
-        with pytest.raises(ValueError, match="classes ask for 1"):
+        with pytest.raises(ValueError, match="classes need 1"):
             model._check_loaded()
 
 

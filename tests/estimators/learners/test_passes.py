@@ -74,7 +74,7 @@ def test_dask(rows, learner):
 def test_bad_chunks_leave_nothing_behind(rows, learner):
     X, y, _ = rows
     model = learner(CosineMap(), max_iter=50)
-    with pytest.raises(TypeError, match="passed over again"):
+    with pytest.raises(TypeError, match="iterated again"):
         model.fit_chunks(iter([(X, y)]))
     with pytest.raises(ValueError, match="chunks is empty"):
         model.fit_chunks([])

@@ -141,5 +141,5 @@ def test_a_loaded_model_whose_parts_do_not_fit_is_refused(rows):
     model._check_loaded()
     KreinSVC()._check_loaded()
     model.classes_ = model.classes_[:2]
-    with pytest.raises(ValueError, match="classes ask for 1"):
+    with pytest.raises(ValueError, match="classes need 1"):
         model._check_loaded()

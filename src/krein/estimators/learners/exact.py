@@ -1,4 +1,4 @@
-r"""Exact learners on the whole kernel matrix: references for the feature maps, and for users with a few thousand rows."""
+r"""Exact learners on the whole kernel matrix: references for the feature maps, and models for up to a few thousand rows."""
 
 from __future__ import annotations
 
@@ -38,30 +38,31 @@ class ExactKreinRidge(KernelMatrixMixin, SavableMixin, RegressorMixin, FrozenPar
     Parameters
     ----------
     kernel : Kernel, callable, "precomputed" or None, default=None
-        A kernel of `krein.kernels`, a function of two objects or of two sequences of objects, which may be anything, or
-        ``"precomputed"`` similarities of rows with the training rows; symmetric, of any signs. None means
-        ``DeltaGaussian()``, as in every map.
+        A kernel of `krein.kernels`; a function of two objects of any kind or of two sequences of objects; or
+        ``"precomputed"``, for similarities of rows to the training rows. It must be symmetric and may have any signs. None
+        means ``DeltaGaussian()``, as in every map.
     regularizer : {"hilbert", "two", "krein"}, default="hilbert"
-        ``"hilbert"`` regularizes with :math:`|K|`, ``"two"`` with its two parts apart, ``"krein"`` with K itself.
+        ``"hilbert"`` regularizes with :math:`|K|`, ``"two"`` with its positive and negative parts separately, ``"krein"`` with
+        K itself.
     lam : "auto", float or sequence, default="auto"
-        As in `KreinRidge`; several are compared by leave-one-out for ``"krein"`` and by five-fold cross-validation for
-        the others, because :math:`|K|` of all rows has seen the row that is left out.
+        As in `KreinRidge`. Several values are compared by leave-one-out for ``"krein"``, and by five-fold cross-validation for
+        the others, because :math:`|K|` of all rows depends on the row that is left out.
     fit_intercept : bool, default=True
     call, symmetrize, n_jobs, cache, verbose
-        How a callable is called, and its values made: as in `KreinNystroem`.
+        How a callable is evaluated, as in `KreinNystroem`.
 
     Attributes
     ----------
     dual_coef_ : ndarray of shape (n_samples,) or (n_samples, n_targets)
-        Coefficients of the kernel's columns.
+        Coefficients of the columns of the kernel matrix.
     intercept_ : float or ndarray
     lam_ : float or pair
     similarity_ : Similarity
         The kernel in the form in which rows are compared.
     X_fit_ : array or CSR matrix of shape (n_samples, n_features), Objects, or None for ``"precomputed"``
-        Training rows, of unit length where the kernel lives on a sphere; or objects.
+        Training rows, of unit length if the kernel is defined on a sphere; or objects.
     n_evaluations_ : int
-        Similarities that `fit` computed: no pair twice, and (i, j) serves for (j, i).
+        Number of similarities that `fit` computed: no pair twice, and (i, j) is used for (j, i).
 
     Notes
     -----
@@ -110,7 +111,7 @@ class ExactKreinRidge(KernelMatrixMixin, SavableMixin, RegressorMixin, FrozenPar
             objects if the kernel is a callable
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
         sample_weight : array-like of shape (n_samples,), default=None
-            Non-negative, not all zero. Whole-number weights are numbers of copies of a row.
+            Non-negative, not all zero. A whole-number weight is a number of copies of the row.
 
         Returns
         -------
@@ -155,7 +156,7 @@ class ExactKreinRidge(KernelMatrixMixin, SavableMixin, RegressorMixin, FrozenPar
         if hasattr(self, "dual_coef_"):
             self._check_rows(self.dual_coef_.shape[0])
             if np.shape(self.intercept_) != self.dual_coef_.shape[1:]:
-                raise ValueError("intercept_ and dual_coef_ are not of the same targets")
+                raise ValueError("intercept_ and dual_coef_ do not have the same number of targets")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -172,27 +173,27 @@ class ExactKreinSVC(KernelMatrixMixin, SavableMixin, ClassifierMixin, FrozenPara
     .. math:: K = U \Lambda U^\top, \qquad \tilde\alpha = \mathrm{SVM}(U |\Lambda| U^\top), \qquad
               \alpha = U\, \mathrm{sign}(\Lambda)\, U^\top \tilde\alpha
 
-    The stabilized problem of Loosli et al. [1]_: the SVM is solved on the flipped matrix, which is positive, and its
-    solution is carried back, so that new rows are compared by the given kernel and nothing about them is flipped or clipped.
+    The stabilized problem of Loosli et al. [1]_: the SVM is solved on the flipped matrix, which is positive semidefinite, and
+    its solution is transformed back, so that new rows are compared by the given kernel, neither flipped nor clipped.
 
     Parameters
     ----------
     kernel : Kernel, callable, "precomputed" or None, default=None
         As in `ExactKreinRidge`.
     C : float, default=1.0
-        Price of a violated margin.
+        Cost of a violated margin.
     class_weight : mapping of labels to float, "balanced" or None, default=None
-        What C is multiplied with for the rows of each class. ``"balanced"`` gives every class the same weight.
+        Factors of C for the rows of each class. ``"balanced"`` gives every class the same total weight.
     tol : float, default=1e-4
         Stopping tolerance of the solver.
     call, symmetrize, n_jobs, cache, verbose
-        How a callable is called, and its values made: as in `KreinNystroem`.
+        How a callable is evaluated, as in `KreinNystroem`.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
     carry_ : ndarray of shape (n_samples, n_support)
-        From similarities with the training rows to those the machine works with.
+        Maps similarities to the training rows to those to the support vectors after the flip.
     n_negative_ : int
         Number of negative eigenvalues of the kernel matrix, beyond rounding.
     similarity_ : Similarity
@@ -201,7 +202,7 @@ class ExactKreinSVC(KernelMatrixMixin, SavableMixin, ClassifierMixin, FrozenPara
     n_evaluations_ : int
         As in `ExactKreinRidge`.
     support_ : ndarray of shape (n_support,)
-        Numbers of the support vectors among the training rows, grouped by class.
+        Indices of the support vectors among the training rows, grouped by class.
     n_support_ : ndarray of shape (n_classes,)
     dual_coef_ : ndarray of shape (n_classes - 1, n_support)
     intercept_ : ndarray of shape (n_classes * (n_classes - 1) / 2,)
@@ -258,7 +259,7 @@ class ExactKreinSVC(KernelMatrixMixin, SavableMixin, ClassifierMixin, FrozenPara
             objects if the kernel is a callable
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), default=None
-            Non-negative, not all zero. Whole-number weights are numbers of copies of a row.
+            Non-negative, not all zero. A whole-number weight is a number of copies of the row.
 
         Returns
         -------

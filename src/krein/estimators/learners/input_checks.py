@@ -109,8 +109,8 @@ def check_labels(y: Any, start: int = 0) -> np.ndarray:
         missing = np.array([v is None or v != v for v in labels], dtype=bool)
     if missing.any():
         raise ValueError(
-            f"y contains NaN, first in row {start + int(np.flatnonzero(missing)[0])}, and a missing label is no class; "
-            "drop those rows or give them a label of their own"
+            f"y contains NaN, first in row {start + int(np.flatnonzero(missing)[0])}, and a missing label is not a class; "
+            "drop these rows or give them a label of their own"
         )
     if labels.dtype.kind == "O":
         _check_one_order(labels)
@@ -184,7 +184,7 @@ def check_class_weight(class_weight: Any, classes: np.ndarray, totals: np.ndarra
     strange = [label for label in class_weight if label not in known]
     if strange:
         raise ValueError(
-            f"class_weight must name classes of y, got {strange[0]!r}, and the classes of y are {known[:10]}; leave it out"
+            f"class_weight must name classes of y, got {strange[0]!r}, but the classes of y are {known[:10]}; leave it out"
         )
     factors = np.array([float(class_weight.get(label, 1.0)) for label in known])
     if not np.isfinite(factors).all() or (factors <= 0.0).any():

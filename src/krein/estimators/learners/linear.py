@@ -27,7 +27,7 @@ __all__ = [
 
 
 class RowClassifierMixin(ClassifierMixin):
-    """Classifying by the largest of some functions of a row; one function for two classes.
+    """Classification by the largest of several functions of a row; one function for two classes.
 
     The estimator has a method ``_row_model() -> RowModel``, the fitted model as a function of rows.
     """
@@ -36,7 +36,7 @@ class RowClassifierMixin(ClassifierMixin):
     _row_model: Callable[[], RowModel]
 
     def decision_function(self, X: Any) -> Any:
-        """Values of the linear functions, positive where a class is likely.
+        """Values of the decision functions, positive where a class is likely.
 
         Parameters
         ----------
@@ -149,7 +149,7 @@ def check_linear(
     if not (np.isfinite(coef).all() and np.isfinite(intercept).all()):
         raise ValueError(f"{name} and intercept_ must be finite")
     if n_outputs is not None and coef.shape[0] != n_outputs:
-        raise ValueError(f"{name} has {coef.shape[0]} rows where the classes ask for {n_outputs}")
+        raise ValueError(f"{name} has {coef.shape[0]} rows, but the classes need {n_outputs}")
 
 
 def check_kernel_model(model: KernelModel, n_features: int, n_outputs: int | None = None) -> None:
@@ -164,8 +164,8 @@ def check_kernel_model(model: KernelModel, n_features: int, n_outputs: int | Non
         How many there must be.
     """
     if n_outputs not in (None, model.width):
-        raise ValueError(f"the kernel model has {model.width} outputs where the classes ask for {n_outputs}")
+        raise ValueError(f"the kernel model has {model.width} outputs, but the classes need {n_outputs}")
     if model.placement.n_features not in (None, n_features):
         raise ValueError(
-            f"the kernel model is of rows of {model.placement.n_features} columns where the learner has {n_features}"
+            f"the kernel model takes rows of {model.placement.n_features} columns, but the learner has {n_features}"
         )

@@ -21,7 +21,7 @@ _GRID = np.geomspace(1e0, 1e-9, 10)  # λ in units of the mean square length of 
 
 @final
 class KreinLogistic(NewtonClassifier):
-    r"""Logistic regression in a reproducing kernel Kreĭn space, through features with a signature: probabilities.
+    r"""Logistic regression in a reproducing kernel Kreĭn space, through features with a signature, with class probabilities.
 
     .. math:: \min_{W, b} \sum_i -s_i \log p_{y_i}(x_i) + \tfrac12 n\lambda \sum_c w_c^\top R\, w_c, \qquad
               p_c(x) = \frac{e^{z(x)^\top w_c + b_c}}{\sum_{c'} e^{z(x)^\top w_{c'} + b_{c'}}},
@@ -35,23 +35,23 @@ class KreinLogistic(NewtonClassifier):
     features : transformer with a ``signature_``, default=None
         As in `KreinRidge`. None: scaling, kernel and length scale are chosen from the data.
     solver : {"auto", "exact", "features"}, default="auto"
-        ``"exact"``: the machine on the exact map of all rows, which comes from the spectrum of their kernel matrix, no
-        features. ``"auto"`` takes it where the kernel is chosen from the data and there are at most 2,000 distinct rows.
+        ``"exact"``: fit on the exact map of all rows, from the spectrum of their kernel matrix, without random features.
+        ``"auto"``: exact if the kernel is chosen from the data and there are at most 2,000 distinct rows, else features.
     regularizer : {"hilbert", "two"}, default="hilbert"
         ``"hilbert"``: the norm of the majorant :math:`k_+ + k_-`. ``"two"``: one strength for positive and one for
         negative columns. There is no ``"krein"``, see Notes.
     lam : "auto", float or sequence, default="auto"
-        λ, per row. Several values are candidates to choose from; for ``"two"`` a pair :math:`(\lambda_+, \lambda_-)` or a
+        λ per row. Of several values the best is chosen; for ``"two"`` give a pair :math:`(\lambda_+, \lambda_-)` or a
         list of pairs. ``"auto"``: 1 to :math:`10^{-9}` times the mean square length of a feature row, one per decade (and
         λ₋/λ₊ in 0.01, 1, 100 for ``"two"``). The choice is by the log-loss in five-fold cross-validation, on at most 20,000
-        rows; the path from strong to weak ends when two in a row were worse than the best.
+        rows; the path from strong to weak ends when two values in a row were worse than the best.
     class_weight : mapping of labels to float, "balanced" or None, default=None
-        What the weights of the rows of each class are multiplied with. ``"balanced"`` gives every class the same weight;
-        the probabilities are then those of a world in which all classes are equally frequent.
+        Factors of the weights of the rows of each class. ``"balanced"`` gives every class the same total weight; the
+        probabilities are then those of data in which all classes are equally frequent.
     tol : float, default=1e-4
         Relative size of the gradient at which to stop.
     max_iter : int, default=1000
-        Most Newton steps.
+        Largest number of Newton steps.
     random_state : int, RandomState or None, default=None
         For the default feature map.
 
@@ -64,11 +64,12 @@ class KreinLogistic(NewtonClassifier):
     lams_ : ndarray
         Candidates.
     scores_ : ndarray or None
-        Log-loss on held-out rows for each candidate, infinite where the path ended before; None if there was one candidate.
+        Log-loss on held-out rows for each candidate, infinite for those after the end of the path; None if there was only one
+        candidate.
     solver_ : {"exact", "features"}
-        The way that was taken.
+        The solver that was used.
     choice_ : Choice or None
-        What was chosen from the data, with the table of what was tried.
+        The choice made from the data, with the table of the kernels that were tried.
     model_ : KernelModel or None
         The exact model; ``features_`` and ``coef_`` are then None.
     features_ : the fitted feature map
@@ -78,13 +79,13 @@ class KreinLogistic(NewtonClassifier):
     -----
     scikit-learn's ``LogisticRegression(C=1 / (n * lam))`` on the same features has the same coefficients.
 
-    Why no ``"krein"``: ridge regression has the quadratic loss to hold its indefinite penalty, and its stationary point is
-    the solution of a linear system. The logistic loss grows like the first power of the coefficients and the negative
-    part of :math:`w^\top J w` falls like the second, so that the objective has no lower bound for any λ; a stationary point need
-    not exist, several may, and none is an extremum that a test could tell from another. ``"two"`` lets the negative part have
-    its own strength.
+    There is no ``"krein"`` regularizer. In ridge regression the quadratic loss balances the indefinite penalty, and the
+    stationary point is the solution of a linear system. The logistic loss grows linearly in the coefficients while the negative
+    part of :math:`w^\top J w` decreases quadratically, so the objective is unbounded below for any λ: there may be no stationary
+    point or several, and none is an extremum that distinguishes it from the others. ``"two"`` gives the negative part its own
+    strength.
 
-    The features of all rows are held in memory up to 2 GiB, as in `KreinSVC`.
+    The features of all rows are kept in memory up to 2 GiB, as in `KreinSVC`.
 
     Examples
     --------

@@ -31,22 +31,23 @@ class KreinMDS(SavableMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
               d^2(x, x') \approx \sum_j \mathrm{sign}(\theta_j)\,(t_j(x) - t_j(x'))^2
 
     Distances that are not Euclidean (dynamic time warping, edit distances, any that violate the triangle inequality) have
-    negative :math:`\theta`; scaling that drops them draws something else, and scaling that takes their roots draws nothing.
+    negative :math:`\theta`. Scaling that drops these represents other distances, and their real square roots do not exist.
 
     Parameters
     ----------
     n_components : int, default=2
         Number of axes, those of largest :math:`|\theta|`. Columns beyond the rank are zero.
     metric : "precomputed", str, callable or DistanceKernel, default="precomputed"
-        Matrix of distances between training objects for `fit`, and of new objects (rows) to training objects for `transform`;
-        or, for any sequence of objects, the name of a distance or a function as in `DistanceKernel`, or such a kernel,
-        of which the distance alone is taken.
+        ``"precomputed"``: `fit` takes the matrix of distances between training objects, and `transform` that of new objects
+        (rows) to training objects (columns). For any sequence of objects: the name of a distance or a function as in
+        `DistanceKernel`, or a `DistanceKernel`, of which only the distance is used.
     n_landmarks : int or "auto", default="auto"
-        Objects, drawn at random, that all are compared with. ``"auto"`` takes all of up to 2,000 objects, and 1,000 of more.
+        Number of objects, drawn at random, that all objects are compared with. ``"auto"`` takes all of up to 2,000 objects,
+        and 1,000 landmarks for more.
     random_state : int, RandomState instance or None, default=None
-        Draws the landmarks.
+        Seed of the draw of landmarks.
     call, symmetrize, n_jobs, cache, verbose
-        How a function is called, and its values made: as in `KreinNystroem`.
+        How a function is evaluated, as in `KreinNystroem`.
 
     Attributes
     ----------
@@ -55,17 +56,17 @@ class KreinMDS(SavableMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     signature_ : ndarray of shape (n_components,)
         ±1: the sign with which an axis enters squared distances.
     eigenvalues_ : ndarray of shape (n_components,)
-        :math:`\theta`, the largest in size first; 0 for columns of zeros.
+        :math:`\theta`, the largest absolute value first; 0 for columns of zeros.
     landmarks_ : array
         Landmark rows, or their indices for precomputed distances.
     map_ : FittedEmbedding
-        What `fit` found, as a function of objects.
+        The fitted embedding, as a function of objects.
     n_features_in_ : int
 
     See Also
     --------
     krein.KreinPCA : The same for a kernel.
-    krein.diagnose : ``diagnose(D, distance=True)`` says how far from Euclidean distances are.
+    krein.diagnose : ``diagnose(D, distance=True)`` measures how far the distances are from Euclidean.
 
     References
     ----------

@@ -93,10 +93,10 @@ class NewtonClassifier(RowModelExportMixin, RowClassifierMixin, SavableMixin, Ba
         Parameters
         ----------
         X : array, memory map, DataFrame, sparse matrix, dask.array or dask.dataframe of shape (n_samples, n_features)
-            Dask collections are fitted through the scheduler that is active, see the user guide on clusters.
+            Dask collections are fitted through the active scheduler; see the user guide on clusters.
         y : array-like of shape (n_samples,), or the Dask equivalent
         sample_weight : array-like of shape (n_samples,), default=None
-            Non-negative, not all zero. Whole-number weights are numbers of copies of a row.
+            Non-negative, not all zero. A whole-number weight is a number of copies of the row.
 
         Returns
         -------
@@ -140,8 +140,8 @@ class NewtonClassifier(RowModelExportMixin, RowClassifierMixin, SavableMixin, Ba
     def _way(self, seen: FirstPass, *, chosen: bool) -> str:
         obstacles = {
             "needs features=None or TunedFeatures with kernels to choose from": not chosen,
-            "holds all rows, and there are more than it may look at": not seen.complete,
-            "is Newton's way, and optimizer says otherwise": self._needs_features(),
+            "needs all rows in memory, and there are too many": not seen.complete,
+            "needs optimizer='newton'": self._needs_features(),
         }
         met = next((obstacle for obstacle, there in obstacles.items() if there), None)
         if self.solver == "exact" and met is not None:
@@ -168,7 +168,7 @@ class NewtonClassifier(RowModelExportMixin, RowClassifierMixin, SavableMixin, Ba
     def _fit_rows(
         self, rows: LabeledRows, choice: LabeledRows | None, features: Features, candidates: Candidates
     ) -> FittedMachine:
-        """Choose and fit on rows of a matrix, with their features in memory if there is room for them."""
+        """Choose and fit on rows of a matrix, with their features in memory if they fit."""
         if rows.X.dtype.itemsize * rows.codes.size * features.signature.size <= fitting.MEMORY_BYTES:
             return fit_in_memory(self._machine(), candidates, features, rows, choice)
         task = RowTask(features, np.arange(self.classes_.size))
@@ -190,9 +190,8 @@ class NewtonClassifier(RowModelExportMixin, RowClassifierMixin, SavableMixin, Ba
     def fit_chunks(self, chunks: Iterable[tuple[Any, ...]]) -> Self:
         """Fit from a collection of ``(X, y)`` or ``(X, y, sample_weight)``, for tables that do not fit in memory.
 
-        Newton's method passes over the rows some twenty times, so the collection (a list, a
-        `krein.files.tables.TableChunks`) must give the same chunks each time. The model is that of `fit` on all rows, but for the
-        order of summation.
+        Newton's method reads the rows about twenty times, so the collection (a list, a `krein.files.tables.TableChunks`) must
+        give the same chunks each time. The model is that of `fit` on all rows, up to the order of summation.
 
         Parameters
         ----------
@@ -205,8 +204,8 @@ class NewtonClassifier(RowModelExportMixin, RowClassifierMixin, SavableMixin, Ba
         candidates = self._check_parameters()
         if iter(chunks) is chunks:
             raise TypeError(
-                f"chunks must be a collection that can be passed over again, got the iterator {chunks!r}: "
-                f"{type(self).__name__} passes over the rows several times; use a list, or KreinRidgeClassifier"
+                f"chunks must be a collection that can be iterated again, got the iterator {chunks!r}: "
+                f"{type(self).__name__} reads the rows several times; use a list, or KreinRidgeClassifier"
             )
         chosen_by = LabelTargets() if is_chosen(self.features) else None
         look = ChunkPass(summarize=wants_columns(self.features), targets=chosen_by, most=self._most_examples())
@@ -252,8 +251,8 @@ class NewtonClassifier(RowModelExportMixin, RowClassifierMixin, SavableMixin, Ba
     def _conclude(self, found: FittedMachine, candidates: Candidates) -> Self:
         if not found.fit.converged:
             warnings.warn(
-                f"the solver stopped after max_iter={self.max_iter} steps short of tol={self.tol}; use more steps, a "
-                "larger tol or a stronger penalty",
+                f"the solver stopped after max_iter={self.max_iter} steps without reaching tol={self.tol}; use a larger "
+                "max_iter, a larger tol or a stronger penalty",
                 ConvergenceWarning,
                 stacklevel=5,
             )

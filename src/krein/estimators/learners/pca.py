@@ -42,15 +42,15 @@ class KreinPCA(SavableMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     .. math:: H Z J Z^\top H = V \Theta V^\top, \qquad t(x)_j = \mathrm{sign}(\theta_j)\,|\theta_j|^{-1/2}\, v_j^\top k_c(x)
 
     so that on the training rows :math:`T = V |\Theta|^{1/2}` and :math:`T\,\mathrm{sign}(\Theta)\,T^\top` is the best
-    approximation of the centered kernel matrix with so many columns. From the :math:`D \times D` problem alone; rows are
-    streamed.
+    approximation of the centered kernel matrix with that many columns. Only a :math:`D \times D` eigenproblem is solved; rows
+    are read in blocks.
 
     Parameters
     ----------
     features : transformer with a ``signature_``, default=None
         None means `TunedFeatures` without targets: ``DeltaGaussian`` at the median distance of standardized rows.
     n_components : int or None, default=None
-        Components of largest :math:`|\theta|` to keep. None keeps all with :math:`|\theta|` above rounding.
+        Number of components to keep, those of largest :math:`|\theta|`. None keeps all with :math:`|\theta|` above rounding.
     center : bool, default=True
         Whether features are centered, as in kernel principal component analysis.
     random_state : int, RandomState or None, default=None
@@ -61,7 +61,7 @@ class KreinPCA(SavableMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     eigenvalues_ : ndarray of shape (n_kept,)
         :math:`\theta`, sorted by absolute value, largest first; negative ones belong to the negative part of the space.
     signature_ : ndarray of shape (n_kept,)
-        Their signs, so that the result is itself a map with a signature.
+        Signs of the eigenvalues, so that the result is itself a map with a signature.
     components_ : ndarray of shape (n_kept, width of the feature map)
     mean_ : ndarray of shape (width of the feature map,)
     features_ : the fitted feature map

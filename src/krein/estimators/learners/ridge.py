@@ -35,55 +35,56 @@ class KreinRidge(RegressorMixin, RidgeBase):
     Parameters
     ----------
     features : transformer with a ``signature_``, default=None
-        None: columns are standardized, and a kernel and its length scale are chosen from the data, as by `TunedFeatures`.
-        Or `SignedFourierFeatures`, `KreinNystroem` or any other map of this library. Fitted on at most 50,000 distinct rows.
+        `SignedFourierFeatures`, `KreinNystroem` or any other map of this library. None: columns are standardized, and a kernel
+        and its length scale are chosen from the data, as in `TunedFeatures`. The map is fitted on at most 50,000 distinct rows.
     solver : {"auto", "exact", "local", "features"}, default="auto"
-        ``"exact"``: the kernel problem itself, on all rows; it needs the kernel to be chosen from the data and takes
-        :math:`O(n^3)` time and :math:`O(n^2)` memory. ``"local"``: a global model on features, and a balanced tree whose leaves
-        learn exactly what it misses, in a metric learned from the data; it needs dense rows, and holds them. ``"features"``:
-        in one pass over the features of rows. ``"auto"``, where the kernel is chosen from the data, is exact up to 5,000
-        distinct rows and local above, and above 50,000 rows whether distinct or not. Rows that come by ``partial_fit`` are
-        learned by features.
+        ``"exact"``: solve the kernel problem itself, on all rows; the kernel must be chosen from the data, and the fit takes
+        :math:`O(n^3)` time and :math:`O(n^2)` memory. ``"local"``: fit a global model on features, and a balanced tree whose
+        leaves solve exactly for its residuals, in a metric learned from the data; rows must be dense and are kept in memory.
+        ``"features"``: fit in one pass over the features of the rows. ``"auto"``: if the kernel is chosen from the data,
+        ``"exact"`` up to 5,000 distinct rows and ``"local"`` above (and for more than 50,000 rows, distinct or not); else
+        ``"features"``. Rows passed to ``partial_fit`` are always learned with features.
     regularizer : {"hilbert", "two", "krein"}, default="hilbert"
         ``"hilbert"``: the norm of the majorant :math:`k_+ + k_-`. ``"two"``: one strength for positive and one for
         negative columns. ``"krein"``: the stationary point of the indefinite problem, the same function as
         :math:`(K + n\lambda I)^{-1} y` in the dual; not a minimum.
     lam : "auto", float or sequence, default="auto"
-        λ, per row: the system is :math:`Z^\top Z + n\lambda R`. Several values are candidates to choose from; for
-        ``"two"`` a pair :math:`(\lambda_+, \lambda_-)` or a list of pairs. ``"auto"``: :math:`10^{-13}` to 10 times the
+        λ per row: the system is :math:`Z^\top Z + n\lambda R`. Of several values the best is chosen; for
+        ``"two"`` give a pair :math:`(\lambda_+, \lambda_-)` or a list of pairs. ``"auto"``: :math:`10^{-13}` to 10 times the
         mean square length of a feature row, two per decade (and λ₋/λ₊ in 0.01, 1, 100 for ``"two"``).
     selection : {"loo", "validation", "gcv"}, default="loo"
-        How to choose: exact leave-one-out residuals on up to `loo_rows` rows; squared error on held-out rows, then a fit
-        on all; or generalized cross-validation.
+        How λ is chosen: by exact leave-one-out residuals on up to `loo_rows` rows; by the squared error on held-out rows,
+        followed by a fit on all rows; or by generalized cross-validation.
     fit_intercept : bool, default=True
     loo_rows : int, default=10000
-        Rows whose leave-one-out residual is computed, all of them if there are fewer.
+        Number of rows whose leave-one-out residuals are computed; all rows if there are fewer.
     validation_fraction : float, default=0.1
+        Share of the rows held out by ``selection="validation"``.
     random_state : int, RandomState or None, default=None
         For the default feature map. A map that is passed in has its own.
 
     Attributes
     ----------
     solver_ : {"exact", "local", "features"}
-        The way that was taken.
+        The solver that was used.
     choice_ : Choice or None
-        What was chosen from the data: ``choice_.kernel``, ``choice_.placement``, and the table ``choice_.trials`` of what was
-        tried. None if `features` were given.
+        The choice made from the data: ``choice_.kernel``, ``choice_.placement`` (the scaling of rows), and ``choice_.trials``,
+        the table of the kernels that were tried. None if `features` were given.
     model_ : KernelModel or None
-        The exact model: ``model_.rows``, ``model_.dual``. None for the other ways.
+        The exact model: ``model_.rows``, ``model_.dual``. None for the other solvers.
     local_ : LocalPart or None
-        For ``"local"`` what leaves add to the global model: ``local_.leaves``, ``local_.metric``, and ``local_.part``, the
-        part of the global model that they build on, 0, a half or 1 by leave-one-out.
+        For ``"local"``, the part that the leaves add to the global model: ``local_.leaves``, ``local_.metric``, and
+        ``local_.part``, the fraction of the global model (0, 1/2 or 1, chosen by leave-one-out) that the leaves add to.
     feature_importances_ : ndarray of shape (n_features,)
-        For ``"local"``: how much a first model changes along each standardized column, summing to 1.
+        For ``"local"``: how much a first model changes along each standardized column; the sum is 1.
     coef_ : ndarray of shape (n_components,) or (n_targets, n_components), or None for ``"exact"``
     intercept_ : float or ndarray of shape (n_targets,)
     features_ : the fitted feature map, or None for ``"exact"``
     lam_ : float, or a pair for ``"two"``
     lams_, scores_ : ndarray
-        Candidates, and the criterion for each (None if there was one candidate).
+        Candidates, and the value of the criterion for each (None if there was only one candidate).
     n_rows_ : int
-        Rows learned from.
+        Number of training rows.
 
     Notes
     -----
@@ -91,25 +92,26 @@ class KreinRidge(RegressorMixin, RidgeBase):
     :math:`O(n D^2 + D^3)`. One eigendecomposition serves all λ (one per ratio for ``"two"``, two for ``"krein"``). Sums
     are float64 about a point near the mean, and the solution is refined: on *letter* with 2,048 columns predictions agree
     with those of an SVD of Z to 1e-9 at :math:`\lambda = 10^{-11}` and at :math:`10^{-13}`. Below λ = 1e-15 of the mean
-    square length rounding decides.
+    square length the result is dominated by rounding.
 
-    Scores that differ by less than a thousandth count as equal, and the strongest regularization among them is taken, so the
-    choice does not hang on the processor or the order of the rows. float32 and float64 rows fit the same map (rounding keeps
-    the order of the sampled rows) and choose the same λ unless two scores differ by that thousandth to six digits, or rounding
+    Scores that differ by less than a thousandth count as equal, and the strongest regularization among them is chosen, so the
+    choice does not depend on the processor or the order of the rows. float32 and float64 rows fit the same map (rounding keeps
+    the order of the sampled rows) and choose the same λ, unless two scores differ by that thousandth to six digits, or rounding
     makes two sampled rows equal.
 
-    The choice of λ takes the feature map as given. Random features have hardly seen a row; a Nyström map with as many
-    landmarks as rows has seen every one, and wants its λ chosen by cross-validation from outside (``GridSearchCV``).
+    The choice of λ takes the feature map as given. Random features depend little on any single row. A Nyström map with as many
+    landmarks as rows depends on every row; choose its λ by cross-validation of the whole model (``GridSearchCV``).
 
     Whole-number weights are copies of rows, and leave-one-out leaves out one copy; other weights count by their
     ratios, and the whole row is left out.
 
-    ``"local"``: up to 16,384 rows are one leaf, more are split at medians into leaves of about 4,096 that overlap a little at
-    their borders. Kernel (Laplacian or Matérn 3/2), length scale and λ are chosen for all leaves by leave-one-out on two of
-    them, whatever `lam` says of the global model; each leaf is solved in single precision where that does, so predictions
-    have about five digits. Columns are standardized, or become normal scores first where that is better on rows that had no
-    part in it. ``lam="auto"`` of the global model begins at :math:`10^{-6}`, so that models from chunks and clusters are those
-    of ``fit`` to 1e-8. Time grows like the number of rows; memory is the rows in float32, once or twice, and a GiB.
+    ``"local"``: up to 16,384 rows make one leaf; more are split at medians into leaves of about 4,096 rows that overlap a little
+    at their borders. Kernel (Laplacian or Matérn 3/2), length scale and λ are chosen for all leaves together by leave-one-out on
+    two of them; `lam` applies to the global model only. Each leaf is solved in single precision where that is sufficient, so
+    predictions have about five digits. Columns are standardized, or first transformed to normal scores if that is better on
+    held-out rows. With ``lam="auto"`` the candidates of the global model begin at :math:`10^{-6}`, so that models from chunks and
+    clusters agree with those of ``fit`` to 1e-8. Time is proportional to the number of rows; memory is that of the rows in
+    float32, once or twice, and a GiB.
 
     References
     ----------
@@ -151,7 +153,7 @@ class KreinRidge(RegressorMixin, RidgeBase):
         self.random_state = random_state
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Add rows and solve again; the map is fitted on the rows of the first call.
+        """Add rows and solve again; the feature map is fitted on the rows of the first call.
 
         Parameters
         ----------
@@ -217,8 +219,8 @@ class KreinRidgeClassifier(RowClassifierMixin, RidgeBase):
 
     .. math:: \hat y(x) = \arg\max_c\ z(x)^\top w_c + b_c
 
-    Parameters are those of `KreinRidge`. Kernel and λ are chosen by squared errors of the targets: the rate of wrong classes
-    is coarse, and where rows are few it chose worse on new ones.
+    Parameters are those of `KreinRidge`. Kernel and λ are chosen by squared errors of the targets: the error rate is coarse, and
+    with few rows its choices were worse on new rows.
 
     Parameters
     ----------
@@ -229,7 +231,7 @@ class KreinRidgeClassifier(RowClassifierMixin, RidgeBase):
     selection : {"loo", "validation", "gcv"}, default="loo"
     fit_intercept : bool, default=True
     class_weight : mapping of labels to float, "balanced" or None, default=None
-        What the weights of the rows of each class are multiplied with. ``"balanced"`` gives every class the same weight.
+        Factors of the weights of the rows of each class. ``"balanced"`` gives every class the same total weight.
     loo_rows : int, default=10000
     validation_fraction : float, default=0.1
     random_state : int, RandomState or None, default=None
@@ -279,15 +281,15 @@ class KreinRidgeClassifier(RowClassifierMixin, RidgeBase):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit in one pass over blocks of rows; the features of all rows are never held at once.
+        """Fit in one pass over blocks of rows; the features of all rows are never in memory at once.
 
         Parameters
         ----------
         X : array, memory map, DataFrame, sparse matrix, dask.array or dask.dataframe of shape (n_samples, n_features)
-            Dask collections are fitted through the scheduler that is active, see the user guide on clusters.
+            Dask collections are fitted through the active scheduler; see the user guide on clusters.
         y : array-like of shape (n_samples,), or the Dask equivalent
         sample_weight : array-like of shape (n_samples,), default=None
-            Non-negative, not all zero. Whole-number weights are numbers of copies of a row.
+            Non-negative, not all zero. A whole-number weight is a number of copies of the row.
 
         Returns
         -------
@@ -303,7 +305,7 @@ class KreinRidgeClassifier(RowClassifierMixin, RidgeBase):
     def fit_chunks(self, chunks: Iterable[tuple[Any, ...]]) -> Self:
         """Fit from an iterable of ``(X, y)`` or ``(X, y, sample_weight)``, as `KreinRidge.fit_chunks`.
 
-        ``class_weight="balanced"`` takes a collection that can be passed over again, and one more pass.
+        ``class_weight="balanced"`` needs a collection that can be iterated again, and one more pass.
 
         Parameters
         ----------
@@ -316,15 +318,15 @@ class KreinRidgeClassifier(RowClassifierMixin, RidgeBase):
         return super().fit_chunks(chunks if self.class_weight is None else weigh_chunks(self.class_weight, chunks))
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Add rows and solve again; the map is fitted on the rows of the first call.
+        """Add rows and solve again; the feature map is fitted on the rows of the first call.
 
         Parameters
         ----------
         X : array, DataFrame or sparse matrix of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         classes : array-like of shape (n_classes,), default=None
-            All classes that will ever come, in the first call. Without it classes are added as they appear; the first
-            call then needs two of them.
+            All classes of this and later calls; used in the first call. Without it classes are added as they appear, and the
+            first call needs at least two of them.
         sample_weight : array-like of shape (n_samples,), default=None
 
         Returns

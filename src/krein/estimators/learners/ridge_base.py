@@ -109,15 +109,15 @@ class RidgeBase(RowModelExportMixin, SavableMixin, BaseEstimator, ABC):
     @unchanged_on_error
     @quiet_blas()
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit in one pass over blocks of rows; the features of all rows are never held at once.
+        """Fit in one pass over blocks of rows; the features of all rows are never in memory at once.
 
         Parameters
         ----------
         X : array, memory map, DataFrame, sparse matrix, dask.array or dask.dataframe of shape (n_samples, n_features)
-            Dask collections are fitted through the scheduler that is active, see the user guide on clusters.
+            Dask collections are fitted through the active scheduler; see the user guide on clusters.
         y : array-like of shape (n_samples,) or (n_samples, n_targets), or the Dask equivalent
         sample_weight : array-like of shape (n_samples,), default=None
-            Non-negative, not all zero. Whole-number weights are numbers of copies of a row.
+            Non-negative, not all zero. A whole-number weight is a number of copies of the row.
 
         Returns
         -------
@@ -172,9 +172,9 @@ class RidgeBase(RowModelExportMixin, SavableMixin, BaseEstimator, ABC):
     def fit_chunks(self, chunks: Iterable[tuple[Any, ...]]) -> Self:
         """Fit from an iterable of ``(X, y)`` or ``(X, y, sample_weight)``, for tables that do not fit in memory.
 
-        A collection that can be passed over again (a list, a `krein.files.tables.TableChunks`) is passed over twice: once to
-        draw the rows the feature map is fitted on, once to learn; the result is that of `fit` on all rows. An iterator
-        can be passed over only once: the map is then fitted on its first 50,000 rows.
+        A collection that can be iterated again (a list, a `krein.files.tables.TableChunks`) is read twice: once to draw the
+        rows that the feature map is fitted on, once to fit the model; the result is that of `fit` on all rows. An iterator
+        can be read only once: the map is then fitted on its first 50,000 rows.
 
         Parameters
         ----------
@@ -222,11 +222,11 @@ class RidgeBase(RowModelExportMixin, SavableMixin, BaseEstimator, ABC):
             return self._start(block, self._new_targets(classes), options, all_rows=False)
         if self.solver_ == "local":
             raise ValueError(
-                "a model of leaves cannot be continued by partial_fit; use solver='features' from the start"
+                "a model with solver='local' cannot be continued by partial_fit; use solver='features' from the start"
             )
         if "_sums" not in vars(self) and "_given" not in vars(self):
             raise ValueError(
-                "this model was loaded from a file, and files hold no sums over rows; fit a new model to continue from"
+                "this model was loaded from a file, and files hold no sums over rows; fit a new model to continue with"
             )
         if self.solver_ != "features":  # the rows learned from are few, and still there
             block = self._check_block(X, y, sample_weight, start=self.n_rows_, first=False)
@@ -244,7 +244,7 @@ class RidgeBase(RowModelExportMixin, SavableMixin, BaseEstimator, ABC):
         one_of(self.solver, "solver", SOLVERS)
         fraction = real(self.validation_fraction, "validation_fraction")
         if not 0.0 < fraction < 1.0:
-            raise ValueError(f"validation_fraction must be between 0 and 1, got {fraction}; use 0.1, say")
+            raise ValueError(f"validation_fraction must be between 0 and 1, got {fraction}; use for example 0.1")
         return RidgeOptions(
             regularizer=cast(Regularizer, self.regularizer),
             candidates=check_lam(self.lam, self.regularizer, self.selection),
@@ -364,10 +364,10 @@ class RidgeBase(RowModelExportMixin, SavableMixin, BaseEstimator, ABC):
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """Of each column, the mean squared derivative of a first model, summing to 1; for ``"local"`` only."""
+        """Mean squared derivative of a first model along each column; the sum is 1. For ``solver="local"`` only."""
         local = vars(self).get("local_")
         if local is None:
-            raise AttributeError(f"feature_importances_ come with solver='local', this {type(self).__name__} has none")
+            raise AttributeError(f"feature_importances_ need solver='local'; this {type(self).__name__} has none")
         return np.asarray(local.metric.importances)
 
     def _check_loaded(self) -> None:

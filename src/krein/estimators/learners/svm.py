@@ -35,20 +35,21 @@ class KreinSVC(NewtonClassifier):
     features : transformer with a ``signature_``, default=None
         As in `KreinRidge`. None: scaling, kernel and length scale are chosen from the data.
     solver : {"auto", "exact", "features"}, default="auto"
-        ``"exact"``: the machine on the exact map of all rows, which comes from the spectrum of their kernel matrix, no
-        features. ``"auto"`` takes it where the kernel is chosen from the data and there are at most 2,000 distinct rows.
+        ``"exact"``: fit on the exact map of all rows, from the spectrum of their kernel matrix, without random features.
+        ``"auto"``: exact if the kernel is chosen from the data and there are at most 2,000 distinct rows, else features.
     C : "auto", float or sequence of float, default="auto"
-        Several values are candidates to choose from: the best by accuracy in five-fold cross-validation on at most 20,000
-        rows, the smallest of those whose accuracy is the best but for a thousandth. ``"auto"``: 0.01, 0.1, 1, 10, 100, and on
-        by powers of ten up to a million until two in a row gain less than a thousandth. Features of small
-        length, such as those of a smooth kernel, want a large C.
+        Of several values the one with the best accuracy in five-fold cross-validation on at most 20,000 rows is chosen; of
+        values whose accuracies are within a thousandth of the best, the smallest. ``"auto"``: 0.01, 0.1, 1, 10, 100, and further
+        powers of ten up to a million until two in a row gain less than a thousandth. Features of small length, such as those of
+        a smooth kernel, need a large C.
     class_weight : mapping of labels to float, "balanced" or None, default=None
-        What the weights of the rows of each class are multiplied with. ``"balanced"`` gives every class the same weight.
+        Factors of the weights of the rows of each class. ``"balanced"`` gives every class the same total weight.
     optimizer : {"newton", "liblinear-primal", "liblinear-dual"}, default="newton"
-        All three solve the same problem. See Notes.
+        All three solve the same problem; see Notes.
     tol : float, default=1e-4
-        Stopping tolerance, in the sense of LibLinear's primal solver.
+        Stopping tolerance, as defined by LibLinear's primal solver.
     max_iter : int, default=1000
+        Largest number of steps.
     random_state : int, RandomState or None, default=None
         For the default feature map, and for the dual optimizer.
 
@@ -61,12 +62,12 @@ class KreinSVC(NewtonClassifier):
     Cs_ : ndarray of shape (n_candidates,)
         Candidates.
     cv_scores_ : ndarray of shape (n_candidates,) or None
-        Accuracy on held-out rows for each candidate, minus infinity where the path ended before; None if there was one
-        candidate.
+        Accuracy on held-out rows for each candidate, minus infinity for those after the end of the path; None if there was
+        only one candidate.
     solver_ : {"exact", "features"}
-        The way that was taken.
+        The solver that was used.
     choice_ : Choice or None
-        What was chosen from the data, with the table of what was tried.
+        The choice made from the data, with the table of the kernels that were tried.
     model_ : KernelModel or None
         The exact model; ``features_`` and ``coef_`` are then None.
     features_ : the fitted feature map
@@ -77,14 +78,14 @@ class KreinSVC(NewtonClassifier):
     The regularizer is the norm of the Hilbert majorant :math:`k_+ + k_-`; for the Kreĭn problem itself see
     `ExactKreinSVC`.
 
-    The features of all rows are held in memory, in the dtype of X, up to 2 GiB of them; of larger tables, chunks and Dask
-    collections they are made anew for each of the ten to forty passes.
+    The features of all rows are kept in memory, in the dtype of X, up to 2 GiB. For larger tables, chunks and Dask collections
+    they are computed again in each of the ten to forty passes.
 
-    Folds are dealt by what is in the rows: the order of rows does not matter, and equal rows go together.
+    Folds are assigned by the content of the rows: the order of rows does not matter, and equal rows are in the same fold.
 
-    Which optimizer: coordinate descent on the dual is quick for small C and does not converge for large C, where these
-    features want to be; LibLinear's primal Newton converges everywhere; ``"newton"`` is the same method on all classes and
-    folds at once with dense matrix products, and factorizes where conjugate gradients stall. Seconds of one processor on
+    Which optimizer to use: coordinate descent on the dual is fast for small C and does not converge for the large C that these
+    features need; LibLinear's primal Newton converges everywhere; ``"newton"`` is the same method on all classes and folds at
+    once with dense matrix products, and factorizes the Hessian where conjugate gradients stall. Seconds on one processor for
     *letter* (4,000 rows, 26 classes, NTK, 512 columns; ``benchmarks/learners.py svm``,
     version 0.2.0 before the Newton method was shared with `KreinLogistic`; above C = 10 it is somewhat slower since):
 
@@ -96,8 +97,8 @@ class KreinSVC(NewtonClassifier):
     liblinear-dual    0.7   0.6   1.2   4.5   5.2
     ================  ====  ====  ====  ====  ====
 
-    The dual stopped at its limit of 1,000 passes for C = 100. The default is ``"newton"``: quickest over the grid, with
-    nothing to fail. It shares blocks of rows among threads in a fixed way: their number changes no digit of the result.
+    The dual stopped at its limit of 1,000 passes for C = 100. The default is ``"newton"``, which is fastest over the grid and
+    has no such failures. It divides blocks of rows among threads in a fixed way, so the number of threads does not change the result.
 
     Examples
     --------

@@ -64,16 +64,16 @@ def way_of_solving(
         "exact": {
             "cannot be continued by partial_fit": more_to_come,
             "needs features=None or TunedFeatures with kernels to choose from": not chosen,
-            "chooses λ by leave-one-out only, and selection says otherwise": options.selection != "loo",
-            "holds all rows, and there are more than it may look at": not seen.complete,
+            "chooses λ by leave-one-out only, so it needs selection='loo'": options.selection != "loo",
+            "needs all rows in memory, and there are too many": not seen.complete,
         },
         "local": {
             "cannot be continued by partial_fit": more_to_come,
-            "needs dense rows to measure distances between, not sparse ones or similarities": seen.given is None
+            "needs dense rows for distances, not sparse rows or similarities": seen.given is None
             or sp.issparse(seen.sample),
-            "has no constant to leave out, and fit_intercept is False": not options.intercept,
-            "needs a global problem that is convex, not regularizer='krein'": options.regularizer == "krein",
-            "passes over the rows twice, and an iterator ends; pass a list": not passes_again,
+            "needs fit_intercept=True": not options.intercept,
+            "needs a convex global problem, not regularizer='krein'": options.regularizer == "krein",
+            "reads the rows twice, which an iterator does not allow; pass a list": not passes_again,
         },
     }
     met = {way: next((text for text, there in found.items() if there), None) for way, found in obstacles.items()}

@@ -1,4 +1,4 @@
-"""The contract every feature map of this library keeps, exact or random, ours or a rival's."""
+"""The contract of every feature map of this library: exact or random, ours or a baseline."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ __all__ = [
 
 
 def default_kernel(kernel: Any) -> Any:
-    """What is given as a kernel, ``DeltaGaussian()`` for None.
+    """The given kernel, ``DeltaGaussian()`` for None.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class SignedTransformer(
     output column; `approximate`, the signed product; and ``n_components``, always the number of output columns.
     ``Z @ Z.T`` without the signature estimates the kernel of the positive *plus* the negative part.
 
-    A subclass gives `_learn`, which must set ``signature_``, `_features`; `_formula` if other runtimes can compute it.
+    A subclass defines `_learn`, which must set ``signature_``, and `_features`; and `_formula` if the map can be exported.
     """
 
     n_components: Any
@@ -113,7 +113,7 @@ class SignedTransformer(
         return self._features(self._validated(X))
 
     def approximate(self, X: Any, Y: Any = None) -> np.ndarray:
-        """The kernel matrix as the features give it, ``(Z(X) * signature_) @ Z(Y).T``.
+        """The approximate kernel matrix, ``(Z(X) * signature_) @ Z(Y).T``.
 
         Parameters
         ----------
@@ -138,7 +138,7 @@ class SignedTransformer(
         return checked_rows(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=first)
 
     def _formula(self, rows: Expression) -> Expression:
-        raise ExportError(f"{type(self).__name__} cannot be exported: there is no formula for it in other runtimes")
+        raise ExportError(f"{type(self).__name__} cannot be exported: it has no formula for other runtimes")
 
     def _n_values(self) -> int:
         return int(self.signature_.shape[0])
@@ -163,12 +163,12 @@ class SignedTransformer(
 
 
 class SignedFeatureMap(SignedTransformer):
-    """A map whose fit is one plain function: a subclass gives `_fit_map`, which calls it.
+    """A map whose fit is one plain function: a subclass defines `_fit_map`, which calls it.
 
     Attributes
     ----------
     map_ : RowMap
-        What the fit gave.
+        The fitted map, as a function of rows.
     signature_ : ndarray of shape (n_components,)
     """
 

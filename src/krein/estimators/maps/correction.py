@@ -20,46 +20,47 @@ __all__ = ["SpectrumCorrection"]
 class SpectrumCorrection(SavableMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     r"""Make a precomputed matrix of similarities positive semidefinite, and treat new objects accordingly.
 
-    The usual repairs of an indefinite matrix, for use before learners that need a positive one, such as
-    ``SVC(kernel="precomputed")``. `fit_transform` gives the corrected training matrix, `transform` the rows of new objects.
-    A repair of the training matrix alone would train on one kernel and predict with another; here a training object that
-    comes back as a new one gets its training row, wherever that is possible.
+    The usual corrections of an indefinite matrix, for use before learners that need a positive semidefinite one, such as
+    ``SVC(kernel="precomputed")``. `fit_transform` returns the corrected training matrix, `transform` the corrected rows of new
+    objects. A correction of the training matrix alone would train with one kernel and predict with another; here a training
+    object that is passed as a new one gets its training row, where that is possible.
 
     Parameters
     ----------
     method : {"clip", "flip", "shift", "square", "nearest"}, default="clip"
-        What becomes of :math:`K = U \Lambda U^\top` and of a row :math:`k` of similarities of a new object:
+        How :math:`K = U \Lambda U^\top` and a row :math:`k` of similarities of a new object are changed:
 
         - ``"clip"``: negative eigenvalues to zero, :math:`K\Pi` and :math:`k\,\Pi` with :math:`\Pi = U[\Lambda > 0]U^\top`;
           the nearest positive semidefinite matrix.
         - ``"flip"``: absolute eigenvalues, :math:`\Pi = U\,\mathrm{sign}(\Lambda)\,U^\top`.
         - ``"square"``: :math:`K^2` and :math:`k\,K`; similarities as features.
         - ``"shift"``: :math:`K - \lambda_{\min} I` if :math:`\lambda_{\min} < 0`. **Rows of new objects are unchanged, and no
-          consistent mapping exists**: only an object's similarity with itself grows, which a new object does not have.
-        - ``"nearest"``: the nearest positive semidefinite matrix with the diagonal asked for [1]_,
+          consistent mapping exists**: only the similarity of an object with itself grows, which is not in a new row.
+        - ``"nearest"``: the nearest positive semidefinite matrix with the given diagonal [1]_,
           :math:`(K + \mathrm{diag}(d))_+`; new rows are projected as by ``"clip"``, on the positive space of that
-          matrix. What d adds is, again, no part of a new row.
+          matrix. Again, the addition d does not appear in a new row.
     diagonal : "keep", float or None, default="keep"
-        For ``"nearest"``: the diagonal of K, one number for all (1.0 for correlations and fidelities), or None for any, which
-        is ``"clip"``.
+        For ``"nearest"``: ``"keep"`` for the diagonal of K, one number for all entries (1.0 for correlations and fidelities), or
+        None for any diagonal, which is the same as ``"clip"``.
 
     Attributes
     ----------
     map_ : FittedCorrection
-        What `fit` found, as a function of rows.
+        The fitted correction, as a function of rows.
     eigenvalues_ : ndarray of shape (n_samples,)
-        Of the training matrix as given, the largest in size first.
+        Eigenvalues of the training matrix as given, the largest absolute value first.
     consistent_ : bool
-        Whether a training object that comes back as a new one gets its training row.
+        Whether a training object that is passed as a new one gets its training row.
     n_features_in_ : int
 
     See Also
     --------
-    krein.diagnose : Whether the negative part is noise, which correcting removes, or signal, which it loses.
+    krein.diagnose : Whether the negative part is noise, which a correction removes, or signal, which a correction loses.
 
     Notes
     -----
-    :math:`O(n^3)` once, for the eigenvalues; :math:`O(n^2)` a new row. The Kreĭn learners of this library need no correction.
+    Time: :math:`O(n^3)` once, for the eigenvalues, and :math:`O(n^2)` per new row. The Kreĭn learners of this library need no
+    correction.
 
     References
     ----------
@@ -114,7 +115,7 @@ class SpectrumCorrection(SavableMixin, ClassNamePrefixFeaturesOutMixin, Transfor
         Returns
         -------
         ndarray of shape (n_samples, n_samples), float32 if X is float32, else float64
-            Symmetric to the last bit.
+            Exactly symmetric.
         """
         X = self._learn(X)
         with quiet_blas():
@@ -150,13 +151,13 @@ class SpectrumCorrection(SavableMixin, ClassNamePrefixFeaturesOutMixin, Transfor
 
     @property
     def consistent_(self) -> bool:
-        """Whether a training object that comes back as a new one gets its training row."""
+        """Whether a training object that is passed as a new one gets its training row."""
         return self.map_.consistent
 
     def _check_loaded(self) -> None:
         if "map_" in vars(self) and self.map_.eigenvalues.size != self.n_features_in_:
             raise ValueError(
-                f"the correction is of {self.map_.eigenvalues.size} objects, but rows have {self.n_features_in_} columns"
+                f"the correction is for {self.map_.eigenvalues.size} objects, but rows have {self.n_features_in_} columns"
             )
 
     def __sklearn_tags__(self) -> Any:

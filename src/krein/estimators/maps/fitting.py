@@ -118,7 +118,7 @@ class CheckedFeatures(Features):
 @translate.register
 def _(part: CheckedFeatures, rows: Expression) -> Expression:
     if not isinstance(part.features, ExportMixin):
-        raise ExportError(f"{type(part.features).__name__} cannot be exported: it is no feature map of this library")
+        raise ExportError(f"{type(part.features).__name__} cannot be exported: it is not a feature map of this library")
     return part.features._formula(rows)
 
 

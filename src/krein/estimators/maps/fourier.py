@@ -26,75 +26,76 @@ class SignedFourierFeatures(SignedFeatureMap):
 
     .. math:: k(x, x') \approx \sum_c \sigma_c\,\phi_c(x)\,\phi_c(x'), \qquad \sigma_c = \pm1
 
-    The kernel becomes a signed measure on the distances the data have (:func:`krein.signed_measure`): a polynomial head that is
-    reproduced exactly, and a tail of least mass that is sampled. With ``weights="unbiased"`` this is Algorithm 1 of the
-    paper made to work; the default refits the signed weights on pairs of training rows, which is far more accurate.
+    The kernel is represented by a signed measure on the range of distances of the data (:func:`krein.signed_measure`): a
+    polynomial head that is reproduced exactly, and a tail of least mass that is sampled. With ``weights="unbiased"`` this is a
+    corrected form of Algorithm 1 of the paper [1]_; the default refits the signed weights on pairs of training rows, which is
+    far more accurate.
 
     Parameters
     ----------
     kernel : Kernel, default=None
         From :mod:`krein.kernels`; None is ``DeltaGaussian()``.
     n_components : int or "auto", default=512
-        Number of output columns: the head's, then a cosine and a sine for each frequency, then zeros where an odd column or
-        a kernel that is its own head leaves some over. ``"auto"``: as few as meet `error` on training rows held out, and of
-        the kind of weights that costs least; where none do, the most accurate map found, with a warning.
+        Number of output columns: those of the head, then a cosine and a sine for each frequency, then columns of zeros if an odd
+        column is left over or the head alone is the kernel. ``"auto"``: the smallest number that meets `error` on held-out
+        training rows, with the kind of weights that costs least; if none meets it, the most accurate map found, with a warning.
     error : float, default=1e-3
-        Relative Frobenius error of the kernel matrix that ``n_components="auto"`` is to meet.
+        Relative Frobenius error of the kernel matrix that ``n_components="auto"`` must meet.
     weights : {"auto", "calibrated", "unbiased", "projected"}, default="auto"
-        ``"auto"``: calibrated, or what ``n_components="auto"`` finds. ``"calibrated"``: signed weights fitted by least squares
-        on pairs of training rows, never worse than the unbiased ones on pairs held out. ``"unbiased"``: the weights of the
-        measure, independent of the data. ``"projected"``: the best signed combinations of a dictionary of more columns on a
-        sample of training rows; the most accurate per output column, at a higher price per row.
+        ``"auto"``: calibrated, or the kind that ``n_components="auto"`` finds. ``"calibrated"``: signed weights fitted by least
+        squares on pairs of training rows, never worse than the unbiased weights on held-out pairs. ``"unbiased"``: the weights of
+        the measure, independent of the data. ``"projected"``: the best signed combinations of a dictionary of more columns on a
+        sample of training rows; the most accurate per output column, at a higher cost per row.
     sampler : str or Sampler, default="orthogonal"
         ``"monte_carlo"``, ``"rejection"``, ``"importance"``, ``"orthogonal"``, ``"hadamard"``, ``"quasi_monte_carlo"``,
         ``"leverage"``, or an instance from :mod:`krein.sampling`, such as ``Orthogonal(allocation="neyman")``.
     measure : MeasureRecipe or "auto", default="auto"
         How the measure is found: method, degree of the head, tolerance, cut; see :class:`krein.MeasureRecipe`.
     radius : float or "auto", default="auto"
-        Largest distance to provide for: 2 on the sphere, √2 there if no training entry is negative, else the
-        diameter of the training rows.
+        Largest distance at which the kernel is represented. ``"auto"``: 2 on the sphere, or √2 if no training entry is negative;
+        elsewhere the diameter of the training rows.
     normalize : bool or "auto", default="auto"
-        Bring rows to unit length first. ``"auto"`` does so for kernels on the sphere that say so.
+        Whether rows are scaled to unit length first. ``"auto"`` does so for kernels on the sphere that require it.
     dictionary : {"auto", "waves", "landmarks"}, default="auto"
-        What ``weights="projected"`` combines: cosines, sines and a head; sections of the kernel :math:`k(\cdot, l)` at landmarks
-        l, centers of clusters of training rows; or what does best on rows held out. Sections have the fast
-        decay of a smooth kernel's spectrum, and fit in less time.
+        The functions that ``weights="projected"`` combines. ``"waves"``: cosines, sines and a head. ``"landmarks"``: kernel
+        sections :math:`k(\cdot, l)` at landmarks l, the centers of clusters of training rows. ``"auto"``: whichever is best on
+        held-out rows. Kernel sections have the fast decay of a smooth kernel's spectrum, and fit in less time.
     oversampling : int or "auto", default="auto"
-        Columns of the dictionary per column kept by ``weights="projected"``. ``"auto"`` is 4 waves, or 2 where there are
+        Columns of the dictionary per column kept by ``weights="projected"``. ``"auto"`` is 4 for waves, and 2 with kernel
         sections.
     random_state : int, RandomState instance or None, default=None
 
     Attributes
     ----------
     signature_ : ndarray of shape (n_components,)
-        ±1 for each output column. ``(Z * signature_) @ Z.T`` approximates k; ``Z @ Z.T`` the sum of its two parts.
+        ±1 for each output column. ``(Z * signature_) @ Z.T`` approximates k, and ``Z @ Z.T`` the sum of its two parts.
     rank_ : int
         Number of columns that are not zero for all rows. A polynomial kernel may need fewer than ``n_components``: the head is
-        the kernel then, and the columns beyond its rank are zero, named ``zero0+`` and so on.
+        then the kernel itself, and the columns beyond its rank are zero, named ``zero0+`` and so on.
     error_estimate_ : float
-        Relative Frobenius error of the kernel matrix: on training rows held out from every choice, or predicted from the
-        measure with ``weights="unbiased"``.
+        Relative Frobenius error of the kernel matrix: measured on training rows held out from every choice or, with
+        ``weights="unbiased"``, predicted from the measure.
     n_components_ : int
         Number of output columns.
     width_search_ : WidthSearch or None
-        What ``n_components="auto"`` tried, chose and cost; ``print`` shows it as a table.
+        The widths that ``n_components="auto"`` tried, with their errors and costs; ``print`` shows it as a table.
     map_ : FittedMap
-        What `fit` learned; the next three are parts of it.
+        The fitted map; the next three attributes are parts of it.
     measure_ : SignedMeasure
-        What the frequencies were drawn from; zero where there are none.
+        The measure that the frequencies were drawn from; zero if there are no frequencies.
     feature_map_ : FeatureMap
     region_ : Region
-        Where the rows were found to live; rows outside cause a warning in `transform`.
+        The region that contains the training rows; rows outside it cause a warning in `transform`.
     kernel_ : Kernel
     n_features_in_ : int
     feature_names_in_ : ndarray of str
 
     Notes
     -----
-    `fit` looks at no more than about ten thousand rows, drawn at random (it reads all rows once, to check that they are finite).
-    Choices by held-out error keep the plainer candidate unless another is better by half a per cent. `transform` costs
-    O(n d n_components), with a dictionary of S columns O(n S (d + n_components)); it needs the output and at most 64 MiB, and
-    may be called from several threads.
+    `fit` uses at most about ten thousand rows, drawn at random (it reads all rows once, to check that they are finite).
+    Choices by held-out error keep the simpler candidate unless another is better by half a percent. `transform` takes
+    O(n d n_components) time, or O(n S (d + n_components)) with a dictionary of S columns; it needs memory for the output and at
+    most 64 MiB more, and may be called from several threads.
 
     References
     ----------
@@ -173,12 +174,12 @@ class SignedFourierFeatures(SignedFeatureMap):
 
     @property
     def measure_(self) -> SignedMeasure:
-        """What the frequencies were drawn from."""
+        """The measure that the frequencies were drawn from."""
         return self.map_.measure
 
     @property
     def region_(self) -> Region:
-        """Where the training rows live."""
+        """The region that contains the training rows."""
         return self.map_.region
 
     @property
@@ -193,7 +194,7 @@ class SignedFourierFeatures(SignedFeatureMap):
 
     @property
     def width_search_(self) -> WidthSearch | None:
-        """What a search for the width tried."""
+        """The widths that ``n_components="auto"`` tried; None if the width was given."""
         return self.map_.search
 
     @property
@@ -202,7 +203,7 @@ class SignedFourierFeatures(SignedFeatureMap):
         return self.map_.rank
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Names of the output columns: which part, which kind, which sign.
+        """Names of the output columns, by part, kind and sign.
 
         Parameters
         ----------
@@ -224,8 +225,8 @@ class SignedFourierFeatures(SignedFeatureMap):
         super()._check_loaded()
         sections = self.map_.feature_map.sections
         if sections is not None and sections.kernel != self.kernel_:
-            raise ValueError(f"the map has sections of {sections.kernel!r}, the model is of {self.kernel_!r}")
+            raise ValueError(f"the map has sections of {sections.kernel!r}, but the model has kernel {self.kernel_!r}")
         if self.map_.feature_map.dim != learned.get("n_features_in_"):
             raise ValueError(
-                f"the map takes rows of {self.map_.feature_map.dim} columns, the model {learned.get('n_features_in_')}"
+                f"the map takes rows of {self.map_.feature_map.dim} columns, but the model {learned.get('n_features_in_')}"
             )

@@ -42,8 +42,8 @@ class KreinNystroem(ObjectMap, SignedFeatureMap):
 
     up to a rotation of the columns of one sign, so that
     :math:`\Phi\,\mathrm{diag}(\sigma)\,\Phi^T = K(X, L)\,K(L, L)^{+} K(L, X)`, also where k is not positive definite.
-    This is the way in for any symmetric similarity of any objects: dynamic time warping, edit distances, alignment scores, graph
-    and quantum kernels.
+    It takes any symmetric similarity of any objects: dynamic time warping, edit distances, alignment scores, graph and quantum
+    kernels.
 
     Parameters
     ----------
@@ -54,34 +54,34 @@ class KreinNystroem(ObjectMap, SignedFeatureMap):
         is ``DeltaGaussian()``. With a callable X may be any sequence: a list of strings, arrays of different lengths or
         graphs, an array of any dimension, a DataFrame.
     n_components : int, default=512
-        Number of output columns. Columns beyond the rank, as where there are fewer training rows, are zero (see ``rank_``).
+        Number of output columns. Columns beyond the rank are zero, for example if there are fewer training rows (see ``rank_``).
     landmarks : {"auto", "pivoted", "kmeans", "uniform"} or landmarks, default="auto"
-        Rule by which landmarks are chosen: ``"pivoted"``, one after the other where those before explain least [2]_ [3]_;
-        ``"kmeans"``, centers of clusters of rows; ``"uniform"``, all alike. ``"auto"`` is ``"kmeans"`` for a kernel of
-        :mod:`krein.kernels` on dense rows and ``"pivoted"`` otherwise. Or the landmarks themselves: rows or objects, or their
-        numbers among the training objects if the kernel is a callable or precomputed. With landmarks given, a precomputed X may
-        have their columns only: ``landmarks`` are their numbers among the rows or, as in cross-validation the rows change, the
-        matrix of their similarities to each other.
+        The rule by which landmarks are chosen. ``"pivoted"``: one after the other, where those before explain least [2]_ [3]_.
+        ``"kmeans"``: centers of clusters of rows. ``"uniform"``: at random, with equal probabilities. ``"auto"``: ``"kmeans"``
+        for a kernel of :mod:`krein.kernels` on dense rows, else ``"pivoted"``. Or the landmarks themselves: rows or objects, or
+        their indices among the training objects if the kernel is a callable or precomputed. If landmarks are given, a precomputed
+        X may consist of their columns only; ``landmarks`` then holds their indices among the rows or, for cross-validation, where
+        the rows change, the matrix of their similarities to each other.
     oversampling : int, default=1
         Take ``oversampling * n_components`` landmarks and keep the best ``n_components`` directions: nearly the error of
-        the many landmarks with the few columns. The price per row is that of the many landmarks.
+        the many landmarks with the few columns. The cost per row is that of the many landmarks.
     eigenvalue_tol : float or "auto", default="auto"
-        Eigenvalues of the landmark block smaller in size than ``eigenvalue_tol`` times the largest are dropped. Without it
-        the approximation of an indefinite matrix may have any size at all [1]_. ``"auto"`` keeps all eigenvalues
-        of a kernel of :mod:`krein.kernels` where they are positive and far above rounding; elsewhere it takes the value between
-        0.1 and 1e-12 (1e-6 in float32) with the least error on a sample of training rows.
+        Eigenvalues of the landmark block below ``eigenvalue_tol`` times the largest, in absolute value, are dropped. Without
+        this the approximation of an indefinite matrix may be arbitrarily large [1]_. ``"auto"`` keeps all eigenvalues of a
+        kernel of :mod:`krein.kernels` if they are positive and far above rounding; otherwise it takes the value between 0.1 and
+        1e-12 (1e-6 in float32) with the least error on a sample of training rows.
     call : {"auto", "pairs", "blocks"}, default="auto"
-        Whether a callable takes two objects or two sequences of objects. ``"auto"`` calls it with two short sequences and sees
-        whether a matrix of the right shape comes back.
+        Whether a callable takes two objects or two sequences of objects. ``"auto"`` calls it with two short sequences and tests
+        whether it returns a matrix of the right shape.
     symmetrize : {"error", "average"}, default="error"
-        What to do if the similarity of a and b is not that of b and a: an error, or the mean of both at twice the price. A
-        callable is tested on up to 32 objects; rows of new objects to a precomputed kernel are taken as they are.
+        What to do if the similarity of a and b is not that of b and a: raise an error, or take the mean of both at twice the
+        cost. A callable is tested on up to 32 objects; similarities of new objects to a precomputed kernel are not tested.
     n_jobs : int or None, default=None
-        Processes that share the evaluations of a callable; -1 for one per processor, None for 1 unless
-        ``joblib.parallel_config`` says otherwise.
+        Number of processes that share the evaluations of a callable; -1 for one per processor, None for 1 unless
+        ``joblib.parallel_config`` sets another number.
     cache : str, path, SimilarityCache or None, default=None
-        Where to keep what a callable has returned, so that no pair is evaluated twice in several fits, nor again after an
-        error or Ctrl-C. See :class:`krein.SimilarityCache`.
+        Where to keep the values of a callable, so that no pair is evaluated again in another fit, or after an error or Ctrl-C.
+        See :class:`krein.SimilarityCache`.
     verbose : bool, default=False
         Whether the progress of a callable's evaluations is shown.
     random_state : int, RandomState instance or None, default=None
@@ -89,31 +89,31 @@ class KreinNystroem(ObjectMap, SignedFeatureMap):
     Attributes
     ----------
     signature_ : ndarray of shape (n_components,)
-        Signs of the eigenvalues, the more frequent one first. The columns of one sign are turned among themselves so that
-        ``map_.root`` has zeros above a diagonal, which `transform` passes over.
+        Signs of the eigenvalues, the more frequent one first. The columns of one sign are rotated among themselves so that
+        ``map_.root`` has zeros above a diagonal, which `transform` skips.
     landmarks_ : array of shape (n_landmarks, n_features), or objects, or (n_landmarks,) indices for a precomputed kernel
     n_evaluations_ : int
-        Similarities that `fit` or `fit_transform` computed: for a callable and m landmarks among n objects at most
-        ``(m + 1) * n``, and the features of the training objects are among what they give (`fit_transform`).
+        Number of similarities that `fit` or `fit_transform` computed: for a callable and m landmarks among n objects at most
+        ``(m + 1) * n``; `fit_transform` needs no further evaluations for the features of the training objects.
     eigenvalues_ : ndarray of shape (rank,)
-        Eigenvalues of the landmark block that are kept, the largest in size first.
+        Eigenvalues of the landmark block that are kept, the largest absolute value first.
     eigenvalue_tol_ : float
         The relative truncation used.
     rank_ : int
-        Number of columns that are not zero. It is less than ``n_components`` where there are fewer training rows or
-        the landmark block has lower rank; the remaining columns are zero, so the width is as asked.
+        Number of columns that are not zero. It is less than ``n_components`` if there are fewer training rows or the landmark
+        block has lower rank; the remaining columns are zero, so that the width is ``n_components``.
     kernel_ : Kernel, callable or "precomputed"
     map_ : FittedNystroem
-        What `fit` found, as a function of rows.
+        The fitted map, as a function of rows.
     n_features_in_ : int
-        For rows of numbers and tables.
+        Only for rows of numbers and tables.
 
     Notes
     -----
     ``sklearn.kernel_approximation.Nystroem`` takes singular values instead of eigenvalues and loses the signs: on an
     indefinite kernel its features approximate :math:`|K|`, not K. On a positive definite kernel both agree. Cost:
-    :math:`O(n S d + n S D)` for S landmarks, with half of the product where S = D, and :math:`O(S^3)` once. The result does not
-    depend on the number of threads, nor what is kept on rounding: eigenvalues of one size are kept or dropped together.
+    :math:`O(n S d + n S D)` for S landmarks, with half of the product if S = D, and :math:`O(S^3)` once. The result does not
+    depend on the number of threads, nor the truncation on rounding: eigenvalues of equal size are kept or dropped together.
 
     References
     ----------
@@ -199,7 +199,7 @@ class KreinNystroem(ObjectMap, SignedFeatureMap):
 
     @quiet_blas()
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
-        """Choose landmarks and return the features of X; for a callable with no more evaluations than `fit` alone makes.
+        """Choose landmarks and return the features of X; a callable is evaluated no more often than by `fit` alone.
 
         Parameters
         ----------
@@ -241,7 +241,7 @@ class KreinNystroem(ObjectMap, SignedFeatureMap):
         rows = np.arange(X.shape[0])
         if X.shape[0] != X.shape[1]:
             raise ValueError(
-                f"power and scale 'auto' need the distances between all training objects, got shape {X.shape}; give numbers"
+                f"power and scale 'auto' need the distances between all training objects, got shape {X.shape}; set numbers"
             )
         return chosen_kernel(kernel, targets, X, X, rows), None
 
@@ -270,12 +270,12 @@ class KreinNystroem(ObjectMap, SignedFeatureMap):
 
     @property
     def eigenvalues_(self) -> np.ndarray:
-        """Eigenvalues of the landmarks' matrix that were kept, largest in size first."""
+        """Eigenvalues of the landmark block that are kept, the largest absolute value first."""
         return self.map_.eigenvalues
 
     @property
     def eigenvalue_tol_(self) -> float:
-        """The truncation that was taken."""
+        """The relative truncation used."""
         return self.map_.eigenvalue_tol
 
     @property
@@ -292,7 +292,7 @@ class KreinNystroem(ObjectMap, SignedFeatureMap):
         if "map_" not in vars(self):  # saved before it was fitted
             return
         if self.kernel_ != kernel_of(self.map_.similarity):
-            raise ValueError("the fitted map is of another kernel than kernel_")
+            raise ValueError("the fitted map has another kernel than kernel_")
         landmarks, columns = self.map_.landmarks, vars(self).get("n_features_in_")
         if isinstance(landmarks, Objects) or columns is None:
             return

@@ -35,46 +35,48 @@ from krein.learning.tuning.trials import Trials
 
 __all__ = ["TunedFeatures"]
 
-_MANY_LABELS = 100  # distinct numbers from which on a target is a quantity and no class
+_MANY_LABELS = 100  # with more distinct numbers a target is a quantity, not a class
 _CHECKED = 500  # rows whose kernel matrix gives the error estimate
 
 
 @final
 class TunedFeatures(DataChosenMap, SignedTransformer):
-    r"""Columns brought to one scale, a kernel and its length scale chosen by leave-one-out, and features of that kernel.
+    r"""Features of a kernel that is chosen, with its length scale, by leave-one-out on scaled columns.
 
     Parameters
     ----------
     kernels : "portfolio", Kernel, sequence of Kernel or None, default="portfolio"
-        What is tried, each at five length scales from 1/8 to 2 times the median distance of scaled rows: Gaussian, Cauchy,
-        Matérn 3/2, Laplacian and Delta-Gaussian; and on rows with a constant column appended and brought to unit length
-        arc-cosine of order 0 and 1 and NTK. Or kernels of your own. None: no choice, the kernel is that of `features`.
+        The kernels to try. ``"portfolio"``: Gaussian, Cauchy, Matérn 3/2, Laplacian and Delta-Gaussian, each at five length
+        scales from 1/8 to 2 times the median distance of scaled rows; and arc-cosine of order 0 and 1 and NTK, on rows with a
+        constant column appended and then scaled to unit length. Or your own kernels. None: no choice, the kernel is that of
+        `features`.
     n_components : int or "auto", default="auto"
-        Number of output columns; ``"auto"`` grows with the square root of the number of rows, from 1,024 to 4,096,
-        and is the number of rows where they are fewer.
+        Number of output columns. ``"auto"`` grows with the square root of the number of rows, from 1,024 to 4,096, but is at
+        most the number of rows.
     scaling : {"standard", "minmax", "none"}, default="standard"
-        Columns to mean zero and variance one; or to [0, 1] by the least and greatest value of the rows fitted on, other rows
-        cut to it; or as they are. A constant column becomes 0. Columns of sparse rows are left as they are. Inside a learner
-        the rows fitted on are all rows it learns from, by their weights, although the map is fitted on a sample of them.
+        ``"standard"``: columns to mean zero and variance one. ``"minmax"``: columns to [0, 1] by the smallest and largest value
+        of the fitted rows, with other rows clipped. ``"none"``: columns unchanged. A constant column becomes 0. Columns of sparse
+        rows are not scaled. Inside a learner the scaling is that of all its training rows, by their weights, although the map is
+        fitted on a sample of them.
     metric : {"none", "learned"}, default="none"
         ``"learned"``: columns, or directions, are weighted by the average outer product of the gradients of a first model,
-        where that proves better on rows that had no part in it; then the kernel is chosen again. It needs dense rows and
-        targets, and ``scaling`` other than ``"minmax"``.
+        if that is better on held-out rows; then the kernel is chosen again. It needs dense rows and targets, and ``scaling``
+        other than ``"minmax"``.
     features : feature map, default=None
-        What makes features of the kernel: its parameters ``kernel`` and ``n_components`` are set by the choice. None takes
-        `KreinNystroem` with all rows as landmarks, which is exact, where there are as many columns as rows, and else
-        `SignedFourierFeatures`: projected up to 512 columns of dense rows, where each column counts and the fit takes a second
-        or two; calibrated above, and for sparse rows, which a projected fit would make dense.
+        The map for the chosen kernel; its parameters ``kernel`` and ``n_components`` are set by the choice. None takes
+        `KreinNystroem` with all rows as landmarks, which is exact, if there are as many columns as rows, and otherwise
+        `SignedFourierFeatures`: projected for up to 512 columns of dense rows, where the accuracy of each column matters and the
+        fit takes a second or two; calibrated for more, and for sparse rows, which a projected fit would make dense.
     random_state : int, RandomState or None, default=None
         For the default feature map.
 
     Attributes
     ----------
     scores_ : Trials
-        The table of what was tried, best first: kernel, scale, rows, λ, and the squared error of rows left out in units of
-        that of a constant. Empty if nothing was.
+        The table of the kernels that were tried, best first: kernel, scale, rows, λ, and the squared error of left-out rows
+        relative to that of a constant. Empty if none was tried.
     choice_ : Choice
-        Placement of rows, kernel, and the λ a ridge model would take.
+        Placement (scaling) of rows, kernel, and the best λ of a ridge model.
     kernel_ : Kernel
     features_ : the fitted feature map, of placed rows
     n_components_ : int
@@ -82,17 +84,17 @@ class TunedFeatures(DataChosenMap, SignedTransformer):
     error_estimate_ : float
         Relative error of the kernel matrix of some training rows.
     feature_importances_ : ndarray of shape (n_features,)
-        With a learned metric: how much a first model changes along each scaled column, summing to 1.
+        With a learned metric: how much a first model changes along each scaled column; the sum is 1.
 
     Notes
     -----
-    Ridge regression on one sample of 300 rows gives, from one eigendecomposition a kernel, the exact leave-one-out error for a
-    whole path of λ; the best kernels go on to more rows, because more rows want smaller scales and rougher kernels. An
-    indefinite kernel is compared by five held-out folds, because :math:`|K|` of all rows has seen the row that is left out.
-    Errors that differ by less than a thousandth are equal, and the smoother kernel is taken.
+    Ridge regression on one sample of 300 rows gives, from one eigendecomposition per kernel, the exact leave-one-out error for a
+    whole path of λ. The best kernels are tried again on more rows, because with more rows smaller scales and rougher kernels are
+    better. An indefinite kernel is scored by five held-out folds, because :math:`|K|` of all rows depends on the row that is left
+    out. Errors that differ by less than a thousandth count as equal, and the smoother kernel is chosen.
 
-    Targets that are text, or numbers of which there are at most 100 and all are whole, are classes. Without targets the kernel is
-    ``DeltaGaussian`` at the median distance.
+    Targets are classes if they are text, or at most 100 distinct whole numbers. Without targets the kernel is ``DeltaGaussian``
+    at the median distance.
 
     Examples
     --------
@@ -161,17 +163,17 @@ class TunedFeatures(DataChosenMap, SignedTransformer):
         intercept: bool = True,
         most_rows: int = FEATURE_CHOICE_ROWS,
     ) -> Choice:
-        """Choose from what was seen of a table.
+        """Choose placement, kernel and λ from a first pass over a table.
 
         Parameters
         ----------
         seen : FirstPass
         lams : ndarray of shape (n_lams,), default=None
-            Values of λ a learner may take.
+            Values of λ to choose from.
         regularizer : {"hilbert", "two", "krein"}, default="hilbert"
         intercept : bool, default=True
         most_rows : int
-            Rows of the last round.
+            Number of rows of the last round.
 
         Returns
         -------
@@ -228,7 +230,7 @@ class TunedFeatures(DataChosenMap, SignedTransformer):
 
     @property
     def scores_(self) -> Trials:
-        """The table of what was tried."""
+        """The table of the kernels that were tried."""
         return self.choice_.trials
 
     @property
@@ -238,14 +240,14 @@ class TunedFeatures(DataChosenMap, SignedTransformer):
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """Of each scaled column, the mean squared derivative of a first model, summing to 1."""
+        """Mean squared derivative of a first model along each scaled column; the sum is 1."""
         if self.choice_.metric is None:
-            raise AttributeError("feature_importances_ come with metric='learned' and targets")
+            raise AttributeError("feature_importances_ need metric='learned' and targets")
         return np.asarray(self.choice_.metric.importances)
 
     @property
     def placement_(self) -> Placement:
-        """Rows to the rows the kernel sees."""
+        """The map from given rows to the scaled rows that the kernel takes."""
         return self.choice_.placement
 
     def _check_parameters(self) -> None:
@@ -253,7 +255,7 @@ class TunedFeatures(DataChosenMap, SignedTransformer):
         one_of(self.scaling, "scaling", SCALINGS)
         one_of(self.metric, "metric", ("none", "learned"))
         if self.metric == "learned" and self.scaling == "minmax":
-            raise ValueError("metric='learned' turns columns, and scaling='minmax' cuts them; use scaling='standard'")
+            raise ValueError("metric='learned' rotates columns, and scaling='minmax' clips them; use scaling='standard'")
         if isinstance(self.n_components, str):
             one_of(self.n_components, "n_components", ("auto",), otherwise=" or a positive integer")
         else:
@@ -319,7 +321,7 @@ class TunedFeatures(DataChosenMap, SignedTransformer):
             raise ValueError("signature_ is not that of the fitted map")
         if self.choice_.placement.n_features not in (None, self.n_features_in_):
             raise ValueError(
-                f"the placement takes rows of {self.choice_.placement.n_features} columns, the map {self.n_features_in_}"
+                f"the placement takes rows of {self.choice_.placement.n_features} columns, but the map {self.n_features_in_}"
             )
 
 

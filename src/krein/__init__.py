@@ -1,7 +1,7 @@
 """Learning with similarities that need not be positive definite.
 
-A kernel becomes a signed measure, the measure random features with a signature, and the features models that train on
-millions of rows. Start with :func:`diagnose` and :class:`SignedFourierFeatures`.
+From a kernel the library computes a signed measure, from the measure random features with a signature, and on the features
+it trains models on millions of rows. Start with :func:`diagnose` and :class:`SignedFourierFeatures`.
 """
 
 from importlib import import_module
@@ -70,10 +70,10 @@ __all__ = [
     "plotting",
 ]
 
-# What is asked for is imported when it is asked for: scikit-learn alone takes half a second, and `krein --help` needs none of
-# it. The lightest room first.
-_ROOMS = ("_core.threads", "measures", "similarities", "estimators")
-_BESIDE = {"diagnose": "diagnosis", "compare": "experiments.side_by_side"}  # what serves several rooms
+# A name is imported when it is first used: scikit-learn alone takes half a second, and `krein --help` does not need it. The
+# lightest subpackage first.
+_SUBPACKAGES = ("_core.threads", "measures", "similarities", "estimators")
+_BESIDE = {"diagnose": "diagnosis", "compare": "experiments.side_by_side"}  # functions that use several subpackages
 
 
 def __getattr__(name: str) -> Any:
@@ -85,8 +85,8 @@ def __getattr__(name: str) -> Any:
 
 
 def _public(name: str) -> Any:
-    for room in (_BESIDE[name],) if name in _BESIDE else _ROOMS:
-        module = import_module(f"krein.{room}")
+    for subpackage in (_BESIDE[name],) if name in _BESIDE else _SUBPACKAGES:
+        module = import_module(f"krein.{subpackage}")
         if name in module.__all__:
             return getattr(module, name)
     return import_module(f"krein.{name}")

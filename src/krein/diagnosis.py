@@ -1,4 +1,4 @@
-"""``krein.diagnose``: one door for kernels, matrices of similarities, and matrices of distances."""
+"""``krein.diagnose``: one function for kernels, matrices of similarities, and matrices of distances."""
 
 from __future__ import annotations
 
@@ -52,10 +52,10 @@ def diagnose(
     noise: float | None = None,
     random_state: int = 0,
 ) -> Diagnosis | MatrixDiagnosis:
-    r"""What a kernel, a matrix of similarities or a matrix of distances is, and what to do with it.
+    r"""Diagnose a kernel, a matrix of similarities or a matrix of distances, and advise what to do with it.
 
-    Of a kernel: whether it admits a positive decomposition on :math:`\mathbb{R}^{dim}`, and what follows. Of a matrix: what is
-    missing or asymmetric, its signature, how large its negative part is, and whether that part is noise or signal.
+    For a kernel: whether it has a positive decomposition on :math:`\mathbb{R}^{dim}`, and what follows. For a matrix: which
+    entries are missing or asymmetric, its signature, the size of its negative part, and whether that part is noise or signal.
 
     Parameters
     ----------
@@ -70,9 +70,9 @@ def diagnose(
         Labels or numbers to predict: predictions with and without the negative part are compared by cross-validation.
     noise : float, default=None
         Standard deviation of the entries' errors, if it is known: :math:`1/(2\sqrt{shots})` at most for a quantum kernel.
-        Negative eigenvalues within :math:`\pm 2\,noise\sqrt n` are then said to be noise.
+        Negative eigenvalues within :math:`\pm 2\,noise\sqrt n` then count as noise.
     random_state : int, default=0
-        Deals objects to halves and folds, and starts Lanczos.
+        Seed of the halves, the folds and the Lanczos iteration.
 
     Returns
     -------
@@ -80,13 +80,13 @@ def diagnose(
 
     Notes
     -----
-    Noise and signal are distinguished without knowing the size of the noise: negative directions found among half of the objects
-    are carried to the others, where noise knows nothing of them. Halves of few objects may miss what is there. Up to 200 objects
-    the directions in which the negative part sits are therefore counted as well: independent noise with the same sum of negative
-    eigenvalues fills a known number of them, and signal fewer. Where neither tells, nor ``y`` says that predictions are better
-    with the negative part, the verdict is ``"undecided"``. Up to 1,500 objects all eigenvalues are computed; for more
-    both ends and the density of the spectrum come from 40 products with blocks of 8 vectors, and nothing of the size of the
-    matrix is made.
+    Noise and signal are distinguished without knowing the size of the noise: negative directions found in one half of the objects
+    are extended to the other half, where directions of noise are not negative. Halves of few objects may miss a signal. Up to 200
+    objects the directions that the negative part occupies are therefore counted as well: independent noise with the same sum of
+    negative eigenvalues fills a known number of directions, and signal fills fewer. If neither test decides, and predictions of
+    ``y`` are not better with the negative part, the verdict is ``"undecided"``. Up to 1,500 objects all eigenvalues are computed;
+    for more, both ends and the density of the spectrum are estimated from 40 products with blocks of 8 vectors, and no further
+    array of the size of the matrix is allocated.
 
     Examples
     --------
@@ -151,7 +151,7 @@ def _verdict(
     replication: Replication | None,
     concentration: Concentration | None,
 ) -> tuple[str, tuple[str, ...]]:
-    """Noise or signal, and why; what was given about the noise counts before what is found, and that before the shape."""
+    """Noise or signal, and why. A given noise level decides first, then replication, then the shape of the spectrum."""
     if spectrum.values[0] >= -spectrum.rounding or band is None:
         return "positive", (
             f"the smallest eigenvalue, {spectrum.values[0]:.2g}, is not below -{spectrum.rounding:.2g}, the rounding of the "
@@ -176,9 +176,9 @@ def _verdict(
 def _band_words(spectrum: MatrixSpectrum, band: NoiseBand) -> str:
     inside = f"the most negative eigenvalue is {-spectrum.values[0]:.3g}; "
     if band.given:
-        inside += f"noise of {band.noise:.3g} in the entries, as stated, gives a band of ±{band.radius:.3g}"
+        inside += f"the given noise of {band.noise:.3g} in the entries makes a band of ±{band.radius:.3g}"
     else:
-        inside += f"noise with the median of the negative eigenvalues, {band.noise:.3g} an entry, would end at {band.radius:.3g}"
+        inside += f"noise with the same median of negative eigenvalues, {band.noise:.3g} per entry, would end at {band.radius:.3g}"
     return inside + f", with {round(band.n_beyond):,} eigenvalues beyond"
 
 
@@ -186,19 +186,19 @@ def _again_words(replication: Replication | None) -> str:
     if replication is None:
         return "too few objects or too few negative eigenvalues to look for the same directions in two halves"
     return (
-        f"of {replication.n_directions} negative directions of half of the objects, the other half has "
-        f"{100 * max(0.0, replication.share):.0f} % (chance: up to {100 * replication.least:.0f} %)"
+        f"of {replication.n_directions} negative directions of one half of the objects, "
+        f"{100 * max(0.0, replication.share):.0f} % are found in the other half (chance: up to {100 * replication.least:.0f} %)"
     )
 
 
 def _concentration_words(found: Concentration) -> str:
     says = {
-        "signal": "so it is no independent noise",
+        "signal": "so it is not independent noise",
         "noise": "so it may well be noise",
         "undecided": "which cannot be distinguished from noise with so few objects",
     }[found.verdict]
     return (
-        f"the negative part sits in {found.directions:.2g} directions, where noise of the same sum of eigenvalues fills "
+        f"the negative part fills {found.directions:.2g} directions, and noise with the same sum of eigenvalues would fill "
         f"{found.expected:.2g} ± {found.spread:.1g}, {says}"
     )
 
@@ -242,19 +242,19 @@ def _advice(
 ) -> tuple[str, ...]:
     found = []
     if not scan.symmetric:
-        found.append("say what asymmetry means: average the two directions, symmetrize='average', or find the bug")
+        found.append("decide what the asymmetry means: average both directions with symmetrize='average', or find the bug")
     if distance and scan.smallest < 0.0:
         found.append(
-            f"a distance is not negative, but the smallest entry is {scan.smallest:.3g}: are these similarities?"
+            f"distances must not be negative, but the smallest entry is {scan.smallest:.3g}: are these similarities?"
         )
     if distance and triangles is not None and triangles.example is not None:
         found.append("no index or method that relies on the triangle inequality is safe with these distances")
     gain = 0 if scores is None else scores.difference
     if verdict == "positive":
         found.append(
-            "Euclidean: any method for points or inner products, such as classical scaling"
+            "the distances are Euclidean: use any method for points or inner products, such as classical scaling"
             if distance
-            else "any kernel method as it is: SVC(kernel='precomputed'), KernelRidge, Gaussian processes"
+            else "use any kernel method with the matrix unchanged: SVC(kernel='precomputed'), KernelRidge, Gaussian processes"
         )
     elif gain > 0:
         found.append(
@@ -266,7 +266,7 @@ def _advice(
             "gain nothing"
         )
     elif scores is not None:
-        found.append("take whichever is simpler: clipping and Kreĭn learners predict y equally well here")
+        found.append("use whichever is simpler: clipping and Kreĭn learners predict y equally well here")
     elif verdict == "undecided":
         found.append("with labels, diagnose(K, y=y) or krein.compare(K, y) tells whether the negative part helps")
     else:

@@ -1,4 +1,4 @@
-"""What a matrix of similarities or distances is: the numbers, the verdict with its reasons, and what to do next."""
+"""The diagnosis of a matrix of similarities or distances: numbers, a verdict with reasons, and advice."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SKETCHED = 40  # eigenvalues from each end, in a notebook
 @final
 @dataclass(frozen=True, eq=False)
 class MatrixDiagnosis:
-    r"""The diagnosis of one matrix; print it, or look at it in a notebook.
+    r"""The diagnosis of one matrix; it prints as text, and as a card in a notebook.
 
     Parameters
     ----------
@@ -38,21 +38,21 @@ class MatrixDiagnosis:
     verdict : {"incomplete", "positive", "noise", "signal", "mixed", "undecided"}
         Whether there is a negative part, and whether it is noise or belongs to the similarity.
     reasons : tuple of str
-        Why.
+        Reasons for the verdict.
     advice : tuple of str
         What to do next.
     spectrum : MatrixSpectrum or None
         None if entries are missing.
     band : NoiseBand or None
-        What noise in the entries would do to the spectrum.
+        The interval that noise in the entries would fill with eigenvalues.
     replication : Replication or None
         Whether negative directions of half of the objects are negative for the others.
     triangles : TriangleCheck or None
         For distances.
     scores : PartScores or None
-        With labels, predictions with and without the negative part.
+        Scores of predictions with and without the negative part, if labels were given.
     labels : ndarray of shape (n_objects,) or None
-        For colors in the picture.
+        Colors of the objects in the figure.
     """
 
     distance: bool
@@ -82,12 +82,12 @@ class MatrixDiagnosis:
 
     @property
     def negative_fraction(self) -> float | None:
-        """Negative eigenfraction, the share of negative eigenvalues in the sum of all sizes."""
+        """Negative eigenfraction: the share of the negative eigenvalues in the sum of all absolute eigenvalues."""
         return None if self.spectrum is None else self.spectrum.negative_fraction
 
     @property
     def title(self) -> str:
-        """What was looked at, in one line."""
+        """The size of the matrix and what its entries are, in one line."""
         kind = "distances" if self.distance else "similarities"
         return f"{self.n_objects:,} × {self.n_objects:,} matrix of {kind}"
 
@@ -142,7 +142,7 @@ class MatrixDiagnosis:
         return card(self.title, rows, drawing=_sketch(self.spectrum))
 
     def to_dict(self) -> dict[str, Any]:
-        """The numbers for a file: what JSON can hold.
+        """The diagnosis as values that JSON can hold.
 
         Returns
         -------
@@ -186,7 +186,7 @@ class MatrixDiagnosis:
         Parameters
         ----------
         ax : matplotlib.axes.Axes, default=None
-            To draw on; None for a new figure.
+            Axes to draw on; None for a new figure.
         style : {"auto", "light", "dark"}, default="auto"
 
         Returns
@@ -203,7 +203,7 @@ class MatrixDiagnosis:
         Parameters
         ----------
         ax : matplotlib.axes.Axes, default=None
-            To draw on; None for a new figure.
+            Axes to draw on; None for a new figure.
         style : {"auto", "light", "dark"}, default="auto"
 
         Returns
@@ -254,7 +254,7 @@ def _triangles(found: TriangleCheck) -> str:
     often = f"violated in {_percent(found.share)} of {looked}, at worst d({i}, {j})"
     if found.worst >= 1.0:
         return f"{often} is positive although {k} is at distance 0 from both"
-    return f"{often} is {1.0 / (1.0 - found.worst):.3g} times the way over {k}"
+    return f"{often} is {1.0 / (1.0 - found.worst):.3g} times d({i}, {k}) + d({k}, {j})"
 
 
 def _percent(share: float) -> str:

@@ -152,7 +152,7 @@ def die(block: np.ndarray) -> np.ndarray:
 
 def test_workers_that_are_killed_again_and_again(mortal):
     mortal.cluster.scheduler.allowed_failures = 0
-    with pytest.raises(ClusterError, match=r"want of memory.*smaller blocks .*memory_limit.*Dask says"):
+    with pytest.raises(ClusterError, match=r"lack of memory.*smaller blocks .*memory_limit.*Dask says"):
         fit("ridge", rows_through(die))
 
 

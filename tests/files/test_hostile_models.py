@@ -104,7 +104,7 @@ class TestMemory:
         data = members["dual_coef_.npy"].replace(b"(30,), }".ljust(len(shape) + 3), shape + b", }")
         assert data != members["dual_coef_.npy"]
         pack(path, header, {**members, "dual_coef_.npy": data})
-        assert refused(path, "which are no array of shape") < SMALL
+        assert refused(path, "which do not make an array of shape") < SMALL
 
     def test_a_directory_that_lies(self, path):
         data = bytearray(path.read_bytes())

@@ -158,7 +158,7 @@ def test_one_class_one_tag():
 def test_constructors_are_called():
     """Forged arguments meet the same checks as anybody's."""
     tree = {"@": "object", "tag": "kernel.gaussian", "arguments": {"scale": -1.0}}
-    with pytest.raises(ValueError, match=r"it is no kernel\.gaussian: scale must be positive"):
+    with pytest.raises(ValueError, match=r"it is not a kernel\.gaussian: scale must be positive"):
         Decoder({}).decode_whole(tree, "it")
 
     calls = []

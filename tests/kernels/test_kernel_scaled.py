@@ -112,7 +112,7 @@ def test_what_is_no_scaled_kernel() -> None:
         Scaled(Scaled(ThinPlate(), 2.0), 2.0)
     with pytest.raises(ValueError, match=r"write kernel\.scaled"):
         Scaled(ThinPlate(), 1.0)
-    with pytest.raises(ValueError, match="lives on the unit sphere"):
+    with pytest.raises(ValueError, match="is defined on the unit sphere"):
         (Gaussian() - NTK()).scaled(2.0)
     with pytest.raises(ValueError, match="scale must be finite"):
         Gaussian(1e300).scaled(1e300)

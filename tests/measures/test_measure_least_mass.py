@@ -327,7 +327,7 @@ def _jump(z: np.ndarray) -> np.ndarray:
         ((Gaussian(), 16, None, "auto", 1, "tight"), ValueError, "tol must be 'auto' or a positive number"),
         (("ntk", 16, 1.0), TypeError, r"must be a kernel such as krein\.kernels\.NTK\(\), got 'ntk'"),
         ((np.cos, 16, 1.0), TypeError, r"wrap the function as krein\.kernels\.Radial"),
-        ((Multiquadric(), 16), ValueError, "give radius=, the largest distance between two rows"),
+        ((Multiquadric(), 16), ValueError, "set radius= to the largest distance between two rows"),
         ((Radial(lambda z: z * np.nan), 16, 1.0), ValueError, "NaN or infinity.*define its limit"),
         ((Radial(lambda z: 1 / np.where(z > 0, z, np.nan)), 16, 1.0), ValueError, "first at z = 0; define its limit"),
         ((Radial(lambda z: z + 1j), 16, 1.0), TypeError, "complex.*take .real"),

@@ -443,7 +443,7 @@ class TestImportance:
 class TestLeverage:
     def test_needs_rows(self, rng):
         for rows in (None, np.empty((0, DIM))):
-            with pytest.raises(ValueError, match=r"looks at the data: pass rows.*'orthogonal'"):
+            with pytest.raises(ValueError, match=r"needs the data: pass rows.*'orthogonal'"):
                 Leverage().sample(MEASURES["atoms"], 8, rng, rows=rows)
         with pytest.raises(ValueError, match=r"the 8 columns.*got shape \(20, 3\)"):
             Leverage().sample(MEASURES["atoms"], 8, rng, rows=ROWS[:, :3])

@@ -253,7 +253,7 @@ def test_refusals():
             DistanceKernel(*arguments)
     with pytest.raises(ValueError, match="must not be negative, got -1"):
         DistanceKernel("precomputed", scale=1.0).similarity(np.array([1.0, -1.0]))
-    with pytest.raises(ValueError, match="must be learned before"):
+    with pytest.raises(ValueError, match="must be chosen before"):
         DistanceKernel("precomputed").similarity(np.ones(2))
     with pytest.raises(ValueError, match="no function to call"):
         DistanceKernel("precomputed").evaluate([1], [2])

@@ -65,7 +65,7 @@ def test_an_error_of_a_function_that_takes_neither_says_what_both_gave():
         raise ValueError("expected a 2-dimensional array")
 
     with pytest.raises(
-        SimilarityError, match=r"objects 0 and 0 could not be had.*two lists.*2-dimensional.*call='blocks'"
+        SimilarityError, match=r"objects 0 and 0 could not be computed.*two lists.*2-dimensional.*call='blocks'"
     ):
         block(flat)
 
@@ -93,7 +93,7 @@ def test_what_a_function_may_return():
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        (np.nan, "objects 0 and 0 could not be had: it returned nan"),
+        (np.nan, "objects 0 and 0 could not be computed: it returned nan"),
         (np.inf, "it returned inf"),
         (1.0 + 1.0j, "one real number, got \\(1\\+1j\\) of type complex"),
         ("1.0", "one real number, got '1.0' of type str"),
@@ -162,7 +162,7 @@ def test_the_pair_that_failed_is_named():
             raise ZeroDivisionError("odd pair")
         return overlap(a, b)
 
-    with pytest.raises(SimilarityError, match="objects 17 and 3 could not be had: ZeroDivisionError: odd pair"):
+    with pytest.raises(SimilarityError, match="objects 17 and 3 could not be computed: ZeroDivisionError: odd pair"):
         block(function, WORDS[:30], WORDS[:5], takes_blocks=False)
 
 
@@ -220,7 +220,7 @@ def test_processes_give_the_same_values_and_errors():
             raise LookupError("77")
         return overlap(a, b)
 
-    with pytest.raises(SimilarityError, match=r"objects 77 and \d+ could not be had: LookupError: 77"):
+    with pytest.raises(SimilarityError, match=r"objects 77 and \d+ could not be computed: LookupError: 77"):
         KreinNystroem(breaks, 6, random_state=0, call="pairs", n_jobs=2).fit(WORDS)
 
 

@@ -1,4 +1,4 @@
-"""How figures look: ink for light and dark pages, colors that color-blind readers can tell apart, and saving."""
+"""How figures look: ink for light and dark pages, colors that color-blind readers can distinguish, and saving."""
 
 from __future__ import annotations
 

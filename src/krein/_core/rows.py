@@ -194,15 +194,15 @@ def unit_rows(X: Any, *, normalize: bool = True, name: str = "X", first: int = 0
         off = np.flatnonzero(np.abs(norms - 1.0) > UNIT_TOLERANCE)
         if off.size:
             raise ValueError(
-                f"row {first + off[0]} of {name} has length {norms[off[0]]:.6g}, but this kernel lives on the unit sphere and "
-                "was given normalize=False; use normalize=True or scale the rows to unit length"
+                f"row {first + off[0]} of {name} has length {norms[off[0]]:.6g}, but this kernel is defined on the unit sphere "
+                "and has normalize=False; use normalize=True or scale the rows to unit length"
             )
         return X
     zero = np.flatnonzero(norms == 0.0)
     if zero.size:
         raise ValueError(
             f"row {first + zero[0]} of {name} is zero ({zero.size} such row{'s' if zero.size > 1 else ''}) and has no direction, "
-            "but this kernel lives on the unit sphere; drop the row or shift the data"
+            "but this kernel is defined on the unit sphere; drop the row or shift the data"
         )
     if sp.issparse(X):
         scaled = (X.data / np.repeat(norms, np.diff(X.indptr))).astype(X.dtype)

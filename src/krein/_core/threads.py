@@ -150,10 +150,10 @@ def _from_environment() -> list[int]:
 
 @contextmanager
 def thread_limit(threads: int) -> Iterator[None]:
-    """At most so many threads: our loops, BLAS, OpenMP and numba's pool alike; more than the environment says if need be.
+    """Limit the number of threads of our loops, BLAS, OpenMP and numba; the limit may exceed that of the environment.
 
-    Of several limits at the same time the least counts. Our loops and BLAS are limited in the whole process, in threads that
-    are already running too; OpenMP's and numba's own pools as far as the calling thread uses them.
+    Of several limits at the same time the smallest applies. Our loops and BLAS are limited in the whole process, also in threads
+    that are already running; the pools of OpenMP and numba are limited for the calling thread only.
 
     Parameters
     ----------
@@ -301,7 +301,7 @@ def share(work: Callable[[Piece], object], pieces: Iterable[Piece], *, threads: 
 def share_with(
     worker: Callable[[], Callable[[Piece], object]], pieces: Iterable[Piece], *, threads: int | None = None
 ) -> None:
-    """As `share`, where every thread has its own ``work = worker()``: room to work in, say.
+    """As `share`, where every thread has its own ``work = worker()``, for example with its own buffers.
 
     Parameters
     ----------

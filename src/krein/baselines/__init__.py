@@ -1,7 +1,7 @@
-"""The methods the paper compares with, each as good as its authors', under the contract of this library.
+"""The methods that the paper compares with, each as good as published, under the contract of this library.
 
 Every class is a :class:`krein.estimators.maps.base.SignedTransformer`: ``fit``, ``transform``, ``signature_``, ``approximate``, and
-``n_components`` output columns. The other rival, :class:`krein.KreinNystroem`, lives with the estimators.
+``n_components`` output columns. The other one, :class:`krein.KreinNystroem`, is among the estimators.
 """
 
 from krein.baselines.arc_cosine import ArcCosineFeatures

@@ -1,4 +1,4 @@
-"""What the rivals share: a map given by two hooks, on rows placed in the domain of the kernel."""
+"""The base of the baselines: a map given by two hooks, on rows placed in the domain of the kernel."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["BaselineMap"]
 
 
 class BaselineMap(SignedTransformer):
-    """A rival's map. A subclass gives `default_kernel`, `_fit`, which must set ``signature_``, and `_map`."""
+    """A baseline map. A subclass defines `default_kernel`, `_fit`, which must set ``signature_``, and `_map`."""
 
     kernel: Kernel | None
     kernel_: Kernel

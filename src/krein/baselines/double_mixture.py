@@ -50,12 +50,12 @@ class DoubleGaussianMixture(BaselineMap):
 
     Notes
     -----
-    Biased: the mixtures fit a matrix on a subset, whose two parts are not functions of x − y in general. What [1]_
-    leaves open is done as follows. (1) The parts of the matrix are those of its eigenvalues of either sign. (2) Frequencies
+    Biased: the mixtures fit a matrix on a subset, whose two parts are not functions of x − y in general. Details that [1]_
+    leaves open are chosen as follows. (1) The parts of the matrix are those of its eigenvalues of either sign. (2) Frequencies
     are unobserved, so each part is first expressed by candidates (64 isotropic Gaussian clouds and 384 single frequencies, of
     log-uniform scales) with non-negative least squares on pairs of the subset; (3) the variational Dirichlet process mixture
     (:class:`sklearn.mixture.BayesianGaussianMixture`, diagonal covariances) is fitted to 2048 frequencies drawn by these
-    weights; (4) its mass :math:`m_\pm` is then refitted by least squares to the same pairs. (5) Columns are shared between
+    weights; (4) its mass :math:`m_\pm` is then refitted by least squares to the same pairs. (5) Columns are divided between
     the parts in proportion to their masses, a cosine and a sine for each frequency. (6) A part with less than one part in
     :math:`10^{6}` of the trace norm is rounding, and dropped. Cost: :math:`O(n d D)` and a fit that does not depend on n.
 

@@ -26,7 +26,7 @@ _SAMPLE = 256  # rows whose pairs weigh bias and variance against each other
 
 @final
 class RandomMaclaurin(BaselineMap):
-    r"""Products of random projections of random number, for any kernel of the inner product on the unit sphere.
+    r"""Products of a random number of random projections, for any kernel of the inner product on the unit sphere.
 
     .. math:: k(x, y) = \sum_n c_n (x \cdot y)^n, \qquad
               \phi_i(x) = \sqrt{\frac{|c_{n_i}|}{D_{n_i}}}\,\prod_{j=1}^{n_i} \omega_{ij} \cdot x, \qquad
@@ -40,13 +40,13 @@ class RandomMaclaurin(BaselineMap):
     n_components : int, default=512
         Number D of output columns.
     degrees : {"optimal", "proportional", "geometric"}, default="optimal"
-        How columns are shared between degrees. ``"geometric"``: each column draws its degree with probability
+        How columns are divided between degrees. ``"geometric"``: each column draws its degree with probability
         :math:`\propto 2^{-n-1}`, as in [1]_; ``"proportional"``: in proportion to :math:`|c_n|`; ``"optimal"``: in
         proportion to :math:`|c_n|` times the mean standard deviation of a feature of that degree, which is the split of
         least variance [2]_, from pairs of training rows.
     exact_degree : {"auto", -1, 0, 1}, default="auto"
         Terms of the series up to this degree are represented exactly (heuristic "H0/1" of [1]_): the constant by one
-        column, the linear term by d. ``"auto"`` takes the one of least predicted variance, -1 is the method as printed.
+        column, the linear term by d. ``"auto"`` takes the degree of least predicted variance; -1 is the method as printed.
     projection : {"hadamard", "rademacher"}, default="hadamard"
         Independent signs, or rows of a randomly signed Hadamard matrix drawn without replacement: the same mean, and less
         variance [2]_.

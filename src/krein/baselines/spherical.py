@@ -48,11 +48,11 @@ class SphericalRandomFeatures(BaselineMap):
     Attributes
     ----------
     signature_ : ndarray of shape (n_components,)
-        All +1: this method has positive measures only, and a gap to every kernel that is not one.
+        All +1: this method has positive measures only, and a gap to every kernel that is not positive definite.
     mixture_ : PositiveMixture
         The fitted measure: ``masses``, ``scales``, ``error`` (root mean square over [0, R]) and ``evaluate(z)``.
     fit_time_ : float
-        Seconds spent on the mixture, apart from drawing frequencies; near 0 where it was remembered from an earlier fit.
+        Seconds spent on the mixture, without drawing frequencies; near 0 if it was kept from an earlier fit.
     kernel_ : Kernel
     n_features_in_ : int
 
@@ -103,7 +103,7 @@ class SphericalRandomFeatures(BaselineMap):
         self.fit_time_ = time.perf_counter() - start
         if mixture.mass == 0.0:
             warnings.warn(
-                f"the positive measure nearest to {kernel!r} is zero, so all features are; SphericalRandomFeatures has "
+                f"the positive measure nearest to {kernel!r} is zero, so all features are zero; SphericalRandomFeatures has "
                 "no negative part, use SignedFourierFeatures, KreinNystroem or DoubleGaussianMixture",
                 UserWarning,
                 stacklevel=3,

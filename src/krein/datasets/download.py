@@ -133,7 +133,7 @@ class ResumingDownloader:
 
     def _unwritable(self, error: OSError) -> DatasetError:
         return DatasetError(
-            f"{self.part} cannot be written ({error}); make room, or set KREIN_CACHE to a folder on another disk"
+            f"{self.part} cannot be written ({error}); free some space, or set KREIN_CACHE to a folder on another disk"
         )
 
 

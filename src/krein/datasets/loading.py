@@ -16,7 +16,7 @@ __all__ = ["Dataset", "load"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset:
-    """Training and test rows of one data set, with what should be said when results on it are shown.
+    """Training and test rows of one data set, with its description and source.
 
     Parameters
     ----------
@@ -91,10 +91,10 @@ def load(
 ) -> Dataset | tuple[np.ndarray, np.ndarray]:
     """One of the four data sets of the paper.
 
-    It is taken from the first place that has it: ``NAME.npz`` in the folder that the environment variable ``KREIN_DATA``
-    names, the package itself (letter only), the cache (``KREIN_CACHE``, or the usual place of the operating system), the
-    official source on the internet. A download is checked against a digest of its contents, continues where an earlier one
-    was interrupted, and needs the extra ``krein[data]``. Values are unscaled, see :func:`~krein.datasets.minmax_unit`.
+    It is taken from the first of these places that has it: ``NAME.npz`` in the folder named by the environment variable
+    ``KREIN_DATA``; the package itself (letter only); the cache (``KREIN_CACHE``, or the usual place of the operating system);
+    the official source on the internet. A download is checked against a digest of its contents, continues where an earlier one
+    was interrupted, and needs the extra ``krein[data]``. Values are unscaled; see :func:`~krein.datasets.minmax_unit`.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def load(
                                      rows than these, which are LIBSVM's ``cod-rna.t``
         ======== ========= ========= =========================================================================
     seed : int, default=0
-        Of the drawn splits. A given split does not depend on it.
+        Random seed of the drawn splits. A given split does not depend on it.
     binary : bool or None, default=None
         For covtype, whether labels are +1 for class 2 and −1 for the other six, or the classes 1 to 7 as stored. None
         means as in the paper: binary for covtype, as stored for the others. letter has no binary version; ijcnn1 and
@@ -123,14 +123,14 @@ def load(
     Dataset
         If ``split``. Its arrays are read-only.
     (X, y) : tuple of ndarray of shapes (n_samples, n_features) and (n_samples,)
-        If not ``split``: all rows in the order of the source, training rows before test rows. They are the caller's own.
+        If not ``split``: all rows in the order of the source, training rows before test rows, in arrays that may be changed.
 
-    Both ways X is float32, in which every stored value is exact, and y is int64.
+    In both cases X is float32, in which every stored value is exact, and y is int64.
 
     Raises
     ------
     DatasetError
-        If the data set is nowhere to be had, or a file is not what it should be.
+        If the data set is found nowhere, or a file does not have the expected contents.
 
     Examples
     --------

@@ -31,7 +31,7 @@ class MinMax:
     Parameters
     ----------
     low, high : array-like of shape (n_features,)
-        What goes to 0 and to 1, ``low <= high``, finite.
+        Values that are mapped to 0 and to 1; finite, ``low <= high``.
 
     Examples
     --------
@@ -83,7 +83,7 @@ class MinMax:
         ----------
         X : array-like of shape (n_samples, n_features)
         clip : bool, default=True
-            Whether values outside [low, high] end at 0 and 1. Without it rows never seen in fitting may leave the cube,
+            Whether values outside [low, high] are set to 0 and 1. Otherwise rows that were not fitted on may leave the cube,
             as 16 % of ijcnn1's test rows do.
 
         Returns
@@ -113,8 +113,8 @@ def unit(X: ArrayLike, *, zero_rows: ZeroRows = "raise") -> np.ndarray:
     ----------
     X : array-like of shape (n_samples, n_features)
     zero_rows : {"raise", "keep"}, default="raise"
-        A row of zeros has no direction. ``"raise"`` names the first such row, ``"keep"`` leaves it zero (it is then
-        not on the sphere, at distance 1 from all that is).
+        A row of zeros has no direction. ``"raise"`` raises an error that names the first such row; ``"keep"`` leaves it zero
+        (it is then not on the sphere, but at distance 1 from every point of it).
 
     Returns
     -------
@@ -149,7 +149,7 @@ def unit(X: ArrayLike, *, zero_rows: ZeroRows = "raise") -> np.ndarray:
 def minmax_unit(
     X_train: ArrayLike, *others: ArrayLike, clip: bool = True, zero_rows: ZeroRows = "raise"
 ) -> tuple[np.ndarray, ...]:
-    """Columns to [0, 1] as the training rows say, then rows to unit length: the scaling of the paper's experiments.
+    """Scale columns to [0, 1] by the training rows, then rows to unit length, as in the paper's experiments.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def minmax_unit(
     *others : array-like of shape (n_other, n_features)
         Rows to be scaled in the same way, such as the test rows.
     clip : bool, default=True
-        Whether entries of ``others`` beyond the training range end at 0 and 1.
+        Whether entries of ``others`` beyond the training range are set to 0 and 1.
     zero_rows : {"raise", "keep"}, default="raise"
         See :func:`unit`. No row of the four data sets of the paper becomes zero.
 

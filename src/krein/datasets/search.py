@@ -136,7 +136,7 @@ def _from_source(entry: Entry, folder: Path, **options: Any) -> Arrays:
         write_npz(path, arrays)
     except OSError as error:
         raise DatasetError(
-            f"{path} cannot be written ({error}); make room, or set KREIN_CACHE to a folder on another disk"
+            f"{path} cannot be written ({error}); free some space, or set KREIN_CACHE to a folder on another disk"
         ) from error
     for raw, _ in fetched:
         raw.unlink(missing_ok=True)

@@ -53,15 +53,15 @@ def compute_all(*parts: Any, block: str = "") -> Any:
         raise MemoryError(f"a worker had no memory for a block{block}: {error}; {_SMALLER}") from error
     except CancelledError as error:
         raise ClusterError(
-            f"the cluster gave up before the fit was done, most likely because its scheduler is gone or was restarted: {error}; "
+            f"the cluster failed before the fit was done, most likely because its scheduler is gone or was restarted: {error}; "
             "the model is as it was before the fit: connect a new distributed.Client and fit again"
         ) from error
     except Exception as error:
         if not _is_killed_worker(error):
             raise
         raise ClusterError(
-            f"worker after worker died at the same block{block}, most likely for want of memory: Dask ends a worker that takes "
-            f"95 % of what it may have; {_SMALLER}. The logs of the workers tell for certain. Dask says: {error}"
+            f"several workers died at the same block{block}, most likely for lack of memory: Dask stops a worker that uses "
+            f"95 % of its memory limit; {_SMALLER}. The logs of the workers have the reason. Dask says: {error}"
         ) from error
 
 

@@ -45,7 +45,7 @@ def radial_expression(kernel: Kernel, square: Expression) -> Expression:
     if formula is None:
         known = ", ".join(sorted(one.__name__ for one in _FORMULAS))
         raise ExportError(
-            f"{kernel!r} cannot be exported: its formula is none of those that ONNX and torch have operators for ({known}); "
+            f"{kernel!r} cannot be exported: ONNX and torch have operators for these kernels only: {known}; "
             "features without kernel sections (weights='calibrated') can be exported for every kernel"
         )
     return formula(kernel, square)

@@ -36,7 +36,7 @@ def translate(part: Any, rows: Expression) -> Expression:
     -------
     Expression
     """
-    raise ExportError(f"a {type(part).__name__} cannot be exported: there is no formula for it in other runtimes")
+    raise ExportError(f"a {type(part).__name__} cannot be exported: it has no formula for other runtimes")
 
 
 def unit_length(rows: Expression) -> Expression:
@@ -130,7 +130,7 @@ def _(part: FittedNystroem, rows: Expression) -> Expression:
 @translate.register
 def _(part: Placement, rows: Expression) -> Expression:
     if part.scores is not None:
-        raise ExportError("normal scores of columns cannot be exported; no runtime has broken lines")
+        raise ExportError("normal scores of columns cannot be exported; no runtime has piecewise linear functions")
     if part.shift is not None:
         rows = rows - part.shift
     if part.scale is not None:

@@ -90,8 +90,8 @@ class FeatureRecipe:
             one_of(self.n_components, "n_components", ("auto",), otherwise=" or a positive integer")
             if self.weights == "unbiased":
                 raise ValueError(
-                    "weights must be 'auto', 'calibrated' or 'projected' with n_components='auto', which is chosen on rows held "
-                    "out, got 'unbiased'; give a number of columns"
+                    "weights must be 'auto', 'calibrated' or 'projected' with n_components='auto', which is chosen on held-out "
+                    "rows, got 'unbiased'; set a number of columns"
                 )
         else:
             resolved["n_components"] = positive_integer(self.n_components, "n_components")

@@ -68,7 +68,7 @@ def fit_map(recipe: FeatureRecipe, X: Any, rng: np.random.Generator) -> FittedMa
         trial = search.trials[search.chosen]
         warnings.warn(
             f"error={search.target:.3g} is out of reach for {recipe.kernel!r} on these rows: the best map found has "
-            f"{trial.n_components} columns and an error of {trial.error:.2g}; use a larger error, or give n_components",
+            f"{trial.n_components} columns and an error of {trial.error:.2g}; use a larger error, or set n_components",
             UserWarning,
             stacklevel=6,
         )
@@ -94,7 +94,7 @@ def _drawn(
     if recipe.searches:
         if not sample.holds_out:
             raise ValueError(
-                f"n_components='auto' needs at least 24 rows, some of them to hold out, got {len(sample.rows)}; give a number of "
+                f"n_components='auto' needs at least 24 rows, some of them to hold out, got {len(sample.rows)}; set a number of "
                 "columns"
             )
         gram = compiled_gram(recipe.kernel, sample.rows)

@@ -1,4 +1,4 @@
-"""What a search for a width tried, what it found and what that cost."""
+"""The trials of a search for a width, with their errors and costs."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class WidthTrial:
     n_evaluations : int
         Values of the kernel that the fit computed.
     n_components : int
-        The smallest width that meets the target, the most accurate one where none does.
+        The smallest width that meets the target, or the most accurate one if none does.
     error : float
-        Relative error at that width on the rows that choose, twice its standard error added.
+        Relative error at that width on the rows used for the choice, plus twice its standard error.
     """
 
     weights: str
@@ -53,11 +53,11 @@ class WidthSearch:
     Parameters
     ----------
     target : float
-        Relative error of the kernel matrix that was asked for.
+        Target for the relative error of the kernel matrix.
     trials : tuple of WidthTrial
-        In the order they were made, at least one.
+        At least one, in the order in which they were made.
     chosen : int
-        Place of the trial whose map was taken.
+        Index of the trial whose map was chosen.
     """
 
     target: float
@@ -72,7 +72,7 @@ class WidthSearch:
 
     @property
     def met(self) -> bool:
-        """Whether the map that was taken meets the target on the rows that chose it."""
+        """Whether the chosen map meets the target on the rows used for the choice."""
         return self.trials[self.chosen].error <= self.target
 
     @property

@@ -124,7 +124,7 @@ def read_archive(path: Path, formats: dict[int, str]) -> tuple[dict[str, Any], d
         raise ModelFileError(f"{path} {error}") from error
     except _DAMAGE as error:
         raise ModelFileError(
-            f"{path} is damaged, cut short or not a model file ({error}); copy it again or train the model anew"
+            f"{path} is damaged, cut short or not a model file ({error}); copy it again or train the model again"
         ) from error
 
 
@@ -239,7 +239,7 @@ def _check_depth(text: bytes) -> None:
 
 
 def _no_constant(name: str) -> None:
-    raise ValueError(f"{name} is no number in JSON")
+    raise ValueError(f"{name} is not a number in JSON")
 
 
 def _read_array(stream: IO[bytes], size: int, name: str) -> tuple[np.ndarray, str]:
@@ -247,17 +247,17 @@ def _read_array(stream: IO[bytes], size: int, name: str) -> tuple[np.ndarray, st
     digest = hashlib.sha256()
     start = stream.read(len(_NPY_MAGIC) + 2)
     if len(start) != len(_NPY_MAGIC) + 2 or not start.startswith(_NPY_MAGIC):
-        raise ValueError(f"its member {name!r} is no array")
+        raise ValueError(f"its member {name!r} is not an array")
     text = stream.read(int.from_bytes(start[-2:], "little"))
     digest.update(start + text)
     match = _NPY_HEADER.fullmatch(text)
     dtype = array_dtype(match.group(1).decode()) if match else None
     if match is None or dtype is None or not _SHAPE.fullmatch(match.group(3)):
-        raise ValueError(f"its member {name!r} is no array of plain numbers or text")
+        raise ValueError(f"its member {name!r} is not an array of plain numbers or text")
     shape = tuple(int(part) for part in match.group(3).split(b",") if part.strip())
     if len(shape) > _MOST_DIMENSIONS or len(start) + len(text) + math.prod(shape) * dtype.itemsize != size:
         raise ValueError(
-            f"its member {name!r} has {size:,} bytes, which are no array of shape {shape} and dtype {dtype}"
+            f"its member {name!r} has {size:,} bytes, which do not make an array of shape {shape} and dtype {dtype}"
         )
     raw = np.empty(math.prod(shape) * dtype.itemsize, dtype=np.uint8)
     for first in range(0, raw.size, _PIECE):

@@ -83,7 +83,7 @@ class Decoder:
         try:
             value = entry.cls(**arguments)
         except _REFUSALS as error:
-            raise ValueError(f"{path} is no {entry.tag}: {error}") from error
+            raise ValueError(f"{path} is not a {entry.tag}: {error}") from error
         if entry.is_estimator and tree["learned"]:
             for name, item in self._fields(tree["learned"], entry.learned, entry, path, checked=True).items():
                 setattr(value, name, item)
@@ -119,7 +119,7 @@ class Decoder:
             assert isinstance(value, SavableMixin)
             value._check_loaded()
         except _REFUSALS as error:
-            raise ValueError(f"{path} is no fitted {entry.tag}: {error}") from error
+            raise ValueError(f"{path} is not a fitted {entry.tag}: {error}") from error
 
     def _array(self, name: Any, path: str) -> np.ndarray:
         if not isinstance(name, str) or name not in self._arrays:

@@ -72,7 +72,7 @@ def _arrays(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
     """All arrays of a file, by name."""
     suffix = Path(path).suffix.lower()
     if suffix not in MATRIX_SUFFIXES:
-        raise TableError(f"cannot tell what {path} is; the name must end in {', '.join(MATRIX_SUFFIXES)}")
+        raise TableError(f"the format of {path} is unknown; the name must end in {', '.join(MATRIX_SUFFIXES)}")
     try:
         if suffix == ".npy":
             return {"array": np.load(path, mmap_mode="r", allow_pickle=False)}

@@ -35,7 +35,7 @@ def save_model(estimator: SavableMixin, path: str | os.PathLike[str], *, notes: 
         Learner or feature map, fitted or not.
     path : str or path
     notes : dict, default=None
-        Anything JSON can hold, to be had again from `read_header`.
+        Anything JSON can hold; `read_header` returns it.
 
     Raises
     ------
@@ -58,7 +58,7 @@ def save_model(estimator: SavableMixin, path: str | os.PathLike[str], *, notes: 
 def load_model(path: str | os.PathLike[str]) -> Any:
     """Read a model that was written by ``save``.
 
-    A file from a stranger gives an error or a model, and runs nothing; see the page on security in the user guide.
+    An untrusted file gives an error or a model, and runs no code; see the page on security in the user guide.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     Returns
     -------
     estimator
-        It predicts bit for bit what the saved one does on the same machine.
+        On the same machine its predictions are those of the saved model, bit for bit.
 
     Raises
     ------

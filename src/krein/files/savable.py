@@ -8,7 +8,7 @@ __all__ = ["SavableMixin"]
 
 
 class SavableMixin:
-    """Gives an estimator ``save``, and a place to say when what was read from a file cannot be a fitted model.
+    """Gives an estimator ``save``, and a hook that checks what was read from a file.
 
     A class that is to be saved is registered under a tag with its learned attributes
     (`krein.files.registry.register`); these and its parameters are what a file holds.
@@ -27,7 +27,7 @@ class SavableMixin:
         Raises
         ------
         ModelFileError
-            If the model holds something that no file should, or if the path cannot be written.
+            If the model holds something that cannot be saved, or if the path cannot be written.
         """
         from krein.files.models import save_model  # late: models are made of savable classes
 

@@ -63,7 +63,7 @@ def check_array(array: np.ndarray, path: str) -> None:
     if array.dtype.kind == "b" and flat.size and flat.view(np.uint8).max() > 1:
         raise ValueError(f"{path} has bytes that are neither true nor false")
     if array.dtype.kind == "U" and flat.size and flat.view(np.uint32).max() > _LAST_CHARACTER:
-        raise ValueError(f"{path} has bytes that are no characters")
+        raise ValueError(f"{path} has bytes that are not characters")
 
 
 def check_field(value: Any, hint: Any, path: str, *, finite: bool, text: bool = False) -> None:
@@ -165,9 +165,9 @@ def random_state_from(key: Any, position: Any, has_gauss: Any, gauss: Any, path:
     """
     words = isinstance(key, np.ndarray) and key.dtype == np.uint32 and key.shape == (_TWISTER_WORDS,)
     if not words or not fits(position, int) or not 0 <= position <= _TWISTER_WORDS:
-        raise ValueError(f"{path} is no state of a Mersenne twister")
+        raise ValueError(f"{path} is not a state of a Mersenne twister")
     if has_gauss not in (0, 1) or not fits(gauss, float) or not math.isfinite(gauss):
-        raise ValueError(f"{path} is no state of a Mersenne twister")
+        raise ValueError(f"{path} is not a state of a Mersenne twister")
     state = np.random.RandomState(0)
     state.set_state(("MT19937", key, int(position), int(has_gauss), float(gauss)))
     return state
@@ -190,11 +190,11 @@ def scalar_from(dtype: Any, value: Any, path: str) -> np.generic:
     known = _NUMBER_DTYPES.get(dtype) if isinstance(dtype, str) else None
     python = {"b": bool, "i": int, "u": int, "f": float}.get(known.kind if known is not None else "")
     if known is None or python is None or not fits(value, python):
-        raise ValueError(f"{path} is no number of a known type")
+        raise ValueError(f"{path} is not a number of a known type")
     with np.errstate(over="ignore"):
         number = np.asarray(value).astype(known)
     if number != value and value == value:
-        raise ValueError(f"{path} is {value}, which is no {known}")
+        raise ValueError(f"{path} is {value}, which is not a {known}")
     scalar: np.generic = known.type(number)
     return scalar
 

@@ -62,7 +62,7 @@ class Sum(_Composite):
     Parameters
     ----------
     parts : tuple of (coefficient, kernel)
-        Their parameters, in this order from 0: ``c0``, ``k0``, ``k0__scale``, ``c1``, …
+        Parameters are numbered in this order, from 0: ``c0``, ``k0``, ``k0__scale``, ``c1``, …
     """
 
     parts: Terms
@@ -180,14 +180,14 @@ class Sum(_Composite):
 class Product(_Composite):
     """A product of kernels, ``Gaussian(1.0) * Cauchy(2.0)``; built by the operator, always flat.
 
-    Sums are multiplied out, numbers become coefficients of a sum, and kernels of one family join where their product is of the
-    family: Gaussians, Laplacians, and spherical polynomials of the same ``a``. Two products are equal if they have the same
-    factors, in any order. A product of kernels that are positive definite is positive definite (Schur).
+    Sums are multiplied out, numbers become coefficients of a sum, and kernels of one family are combined if their product is in
+    the family: Gaussians, Laplacians, and spherical polynomials of the same ``a``. Two products are equal if they have the same
+    factors, in any order. A product of positive definite kernels is positive definite (Schur).
 
     Parameters
     ----------
     parts : tuple of Kernel
-        Their parameters, in this order from 0: ``k0``, ``k0__scale``, ``k1``, …
+        Parameters are numbered in this order, from 0: ``k0``, ``k0__scale``, ``k1``, …
 
     Examples
     --------

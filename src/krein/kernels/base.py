@@ -67,8 +67,8 @@ class Kernel(ABC):
         Returns
         -------
         ndarray of the shape of z, float64
-            0 where there is no finite limit, as at z = 0 for a kernel with a kink there: :math:`x - y` is 0 as well,
-            and the pair is left out.
+            0 where there is no finite limit, for example at z = 0 for a kernel with a kink there; :math:`x - y` is 0 as well,
+            so the pair contributes nothing.
         """
         z = np.asarray(z, dtype=np.float64)
         last = 2.0 if self.domain == "sphere" else np.inf
@@ -85,7 +85,7 @@ class Kernel(ABC):
 
     @property
     def scales_rows(self) -> bool:
-        """Whether rows are brought to unit length by the kernel itself."""
+        """Whether the kernel itself scales rows to unit length."""
         return False
 
     @property
@@ -95,10 +95,10 @@ class Kernel(ABC):
 
     @property
     def length_scale(self) -> float | None:
-        """The shortest distance over which the kernel changes much, in the units of the data; None where it has none.
+        """The shortest distance over which the kernel changes much, in the units of the data; None if it has no such scale.
 
         It grows with the kernel: ``k.scaled(s).length_scale == s * k.length_scale`` up to rounding. Kernels on the sphere
-        have none, as a chord has no scale, and neither has a function of the user's or one without a parameter.
+        have no length scale, as a chord has none, nor do functions of your own and kernels without a parameter.
         """
         return None
 
@@ -140,12 +140,12 @@ class Kernel(ABC):
         return ((1.0, self),)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Parameters by name, as scikit-learn's ``GridSearchCV`` reaches them: ``features__kernel__a``.
+        """Parameters by name, as used by scikit-learn's ``GridSearchCV``: ``features__kernel__a``.
 
         Parameters
         ----------
         deep : bool, default=True
-            Also those of the kernels a kernel is made of, such as ``k0__scale``.
+            Whether to include the parameters of the parts of a kernel, such as ``k0__scale``.
 
         Returns
         -------
@@ -160,7 +160,7 @@ class Kernel(ABC):
         Parameters
         ----------
         **params
-            Names as `get_params` gives them; values are checked as by the constructor.
+            Names as in `get_params`; values are checked as by the constructor.
 
         Returns
         -------
@@ -177,12 +177,12 @@ class Kernel(ABC):
         return self._from_params(changed_params(self._own_params(), params, self))
 
     def set_params(self, **params: Any) -> Kernel:
-        """The same as `with_params`: kernels are frozen, so the result must be used.
+        """The same as `with_params`: kernels are frozen, so the result is a new kernel.
 
         Parameters
         ----------
         **params
-            Names as `get_params` gives them.
+            Names as in `get_params`.
 
         Returns
         -------
@@ -200,7 +200,7 @@ class Kernel(ABC):
         return self  # nothing in it can change
 
     def scaled(self, factor: float) -> Kernel:
-        """The kernel :math:`k(z/s)`, which sees distances s times as long as this one.
+        """The kernel :math:`k(z/s)`, with a length scale s times that of this kernel.
 
         Parameters
         ----------
@@ -210,7 +210,7 @@ class Kernel(ABC):
         Returns
         -------
         Kernel
-            Of the same family where that is possible, with `length_scale` s times as long.
+            Of the same family if possible, with a `length_scale` s times as large.
 
         Examples
         --------
@@ -223,7 +223,7 @@ class Kernel(ABC):
         factor = positive_real(factor, "factor")
         if self.domain == "sphere":
             raise ValueError(
-                f"{self!r} lives on the unit sphere, where a chord has no scale, and cannot be scaled; change its own "
+                f"{self!r} is defined on the unit sphere, where a chord has no scale, and cannot be scaled; change its own "
                 "parameters, or use a kernel on all of space"
             )
         return self if factor == 1.0 else self._scaled(factor)
@@ -241,13 +241,13 @@ class Kernel(ABC):
         return self.terms() != ((1.0, self),)
 
     def place(self, X: Any, name: str = "X") -> Any:
-        """Rows of X as points of the kernel's domain: checked, and on the sphere of unit length.
+        """Rows of X as points of the kernel's domain: checked, and scaled to unit length on the sphere.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
         name : str, default="X"
-            What an error calls it.
+            Name of X in error messages.
 
         Returns
         -------
@@ -294,7 +294,7 @@ class Kernel(ABC):
         return gram
 
     def gram(self, X: Any, Y: Any | None = None) -> np.ndarray:
-        """Exact Gram matrix of rows that are placed already: nothing is checked and nothing scaled again.
+        """Exact Gram matrix of rows that `place` returned; they are neither checked nor scaled again.
 
         Parameters
         ----------

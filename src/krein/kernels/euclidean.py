@@ -269,8 +269,8 @@ class DeltaGaussian(_EuclideanKernel):
 
     Notes
     -----
-    :math:`N(0, a^{-2}I) - N(0, b^{-2}I)` is *a* decomposition of mass 2. The Jordan parts, which
-    :func:`krein.signed_measure` gives, have less mass as the two Gaussians overlap.
+    :math:`N(0, a^{-2}I) - N(0, b^{-2}I)` is *a* decomposition, of mass 2. The Jordan parts, which
+    :func:`krein.signed_measure` returns, have less mass because the two Gaussians overlap.
 
     Examples
     --------
@@ -324,7 +324,7 @@ class DeltaGaussian(_EuclideanKernel):
 @final
 @dataclass(frozen=True, repr=False)
 class Multiquadric(_GrowingKernel):
-    r"""Multiquadric: unbounded, and minus it is conditionally positive definite of order 1.
+    r"""Multiquadric: unbounded; its negative is conditionally positive definite of order 1.
 
     .. math:: k(z) = \sqrt{c^2 + z^2}
 

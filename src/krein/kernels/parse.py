@@ -50,7 +50,7 @@ _SHOWN = 80  # characters of the text in an error
 
 
 def kernel_name(kernel: Kernel) -> str | None:
-    """The name `parse_kernel` knows this kernel's class by.
+    """The name of the kernel's class in `parse_kernel`.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def parse_kernel(text: str) -> Kernel:
     ----------
     text : str
         Names with their parameters in parentheses, ``scaled(kernel, s)`` for k(z/s), numbers, ``+ - * /`` and parentheses;
-        capitals, underscores and blanks do not count. At most 100,000 characters.
+        capitals, underscores and blanks are ignored. At most 100,000 characters.
 
     Returns
     -------

@@ -26,7 +26,7 @@ class Radial(Kernel):
     domain : {"euclidean", "sphere"}, default="euclidean"
         On the sphere, distances lie in :math:`[0, 2]`.
     normalize : bool, default=True
-        On the sphere: bring rows to unit length first; otherwise they must have it.
+        On the sphere: whether rows are scaled to unit length first; if not, they must have unit length.
 
     Examples
     --------

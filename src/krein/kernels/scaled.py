@@ -1,4 +1,4 @@
-"""A kernel seen from another distance, for families that are not closed under it."""
+"""A kernel of scaled distances, for families that are not closed under scaling."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Scaled(Kernel):
         object.__setattr__(self, "scale", positive_real(self.scale, "scale"))
         if self.kernel.domain == "sphere":
             raise ValueError(
-                f"kernel must live on all of space, as a chord of the sphere has no scale, got {self.kernel!r}"
+                f"kernel must be defined on all of space, because a chord of the sphere has no scale, got {self.kernel!r}"
             )
         if self.scale == 1.0 or self.kernel._scales_itself:
             raise ValueError(

@@ -96,7 +96,7 @@ class SphericalPolynomial(_SphereKernel):
     p : int, default=2
         Degree, 1 to 10,000.
     normalize : bool, default=True
-        Bring rows to unit length first; otherwise they must have it.
+        Whether rows are scaled to unit length first; if not, they must have unit length.
 
     Notes
     -----
@@ -174,7 +174,7 @@ class ArcCosine(_SphereKernel):
     ----------
     order : {0, 1}, default=0
     normalize : bool, default=True
-        Bring rows to unit length first; otherwise they must have it.
+        Whether rows are scaled to unit length first; if not, they must have unit length.
 
     Notes
     -----
@@ -218,7 +218,7 @@ class NTK(_SphereKernel):
         Number of hidden layers, at most 1,000;
         1 is the paper's two-layer network, :math:`u\kappa_0 + \kappa_1`, with :math:`k(0) = 2`.
     normalize : bool, default=True
-        Bring rows to unit length first; otherwise they must have it.
+        Whether rows are scaled to unit length first; if not, they must have unit length.
     """
 
     depth: int = 1
@@ -270,7 +270,7 @@ class Sigmoid(_SphereKernel):
     a, b : float, default=1.0 and -0.5
         Slope and offset; ``a`` not zero.
     normalize : bool, default=True
-        Bring rows to unit length first; otherwise they must have it.
+        Whether rows are scaled to unit length first; if not, they must have unit length.
     """
 
     a: float = 1.0
@@ -309,7 +309,7 @@ class GeodesicGaussian(_SphereKernel):
     scale : float, default=1.0
         Scale :math:`s > 0`, in radians.
     normalize : bool, default=True
-        Bring rows to unit length first; otherwise they must have it.
+        Whether rows are scaled to unit length first; if not, they must have unit length.
 
     References
     ----------

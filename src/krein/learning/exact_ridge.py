@@ -121,8 +121,8 @@ def _fit(
         offset = weight @ (targets - gram @ dual) / total if intercept else np.zeros(targets.shape[1])
     if not (np.isfinite(dual).all() and np.isfinite(offset).all()):
         raise ValueError(
-            f"the coefficients for y, which reaches {np.abs(targets).max():.3g}, are beyond what a float can hold; divide y by "
-            "that, or give a larger lam"
+            f"the coefficients for y, which reaches {np.abs(targets).max():.3g}, are too large for a float; divide y by that "
+            "value, or use a larger lam"
         )
     return ExactRidgeSolution(dual, offset, (plus, minus))
 

@@ -149,8 +149,8 @@ def check_lam(lam: Any, regularizer: Any, selection: Any = "loo") -> np.ndarray 
         raise ValueError(f"lam must be 'auto', a positive number or several of them, got {lam!r}") from error
     if not values.size or not (values <= _LARGEST).all() or (values <= 0.0).any():
         raise ValueError(
-            f"lam must be positive and at most {_LARGEST:.0e}, got {lam!r}; the regularizer {regularizer!r} is not one "
-            "otherwise, use a small number such as 1e-10 for next to no regularization"
+            f"lam must be positive and at most {_LARGEST:.0e}, got {lam!r}; for almost no regularization use a small number "
+            "such as 1e-10"
         )
     if regularizer == "two":
         if values.ndim == 0:
@@ -256,13 +256,13 @@ def _choose(
     trained, held = whole, None
     if (options.selection == "loo" and kept is None) or (options.selection == "validation" and sums.held is None):
         raise ValueError(
-            f"selection={options.selection!r} needs rows that were not set aside from the start; fit a new model after a change "
-            "of lam or selection"
+            f"selection={options.selection!r} needs rows that were set aside from the first call on; fit a new model after a "
+            "change of lam or selection"
         )
     if options.selection == "validation" and sums.held is not None:
         if not sums.train.weight or not sums.held.weight:
             raise ValueError(
-                f"a validation fold of n_samples={sums.rows} leaves nothing on one side; use selection='loo' or more rows"
+                f"a validation fold of n_samples={sums.rows} leaves one side empty; use selection='loo' or more rows"
             )
         trained = sums.train.centered(intercept=options.intercept)
         held = sums.held.centered(intercept=options.intercept)

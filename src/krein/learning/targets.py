@@ -124,7 +124,7 @@ class NumberTargets(Targets):
         if self._count is None:
             self.vector, self._count = y.ndim == 1, count
         elif count != self._count:
-            raise ValueError(f"y has {count} targets for each row, and the rows before had {self._count}")
+            raise ValueError(f"y has {count} targets for each row, but earlier rows had {self._count}")
 
     def encode(self, y: np.ndarray) -> np.ndarray:
         self.announce(y)
@@ -189,7 +189,7 @@ class LabelTargets(Targets):
         if len(self._codes) < 2:
             raise ValueError(
                 f"y must contain at least 2 classes among rows of positive weight, got only {list(self._codes)}; a "
-                "classifier has nothing to tell apart in one class"
+                "classifier needs two classes to distinguish"
             )
 
     def sorted_classes(self) -> tuple[np.ndarray, np.ndarray]:

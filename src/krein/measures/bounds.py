@@ -1,6 +1,6 @@
-r"""Proposition 1 of the paper with its constants right.
+r"""Proposition 1 of the paper with corrected constants.
 
-Frequencies are shared between the parts in proportion to mass, so each of the s terms is :math:`\pm M\cos(\omega_j\cdot\Delta)/s`
+Frequencies are divided between the parts in proportion to mass, so each of the s terms is :math:`\pm M\cos(\omega_j\cdot\Delta)/s`
 whichever part it came from, and the argument of Sutherland and Schneider (2015, Proposition 1) applies to the signed sum as a
 whole with ε/M in place of ε: cover the ball of differences by balls of radius ϱ, bound the anchors by Hoeffding and the rest by
 the expected gradient, and choose the best ϱ,
@@ -54,7 +54,7 @@ def uniform_error_bound(measure: SignedMeasure, radius: float, n_components: int
 
 
 def components_for_error(measure: SignedMeasure, radius: float, epsilon: float, delta: float = 0.05) -> int:
-    """Output columns for which the error stays below epsilon everywhere with probability at least 1 − delta.
+    """Number of output columns for which the error is below epsilon everywhere with probability at least 1 − delta.
 
     Parameters
     ----------

@@ -41,7 +41,7 @@ def signed_measure(
     distances: Any = None,
     orthogonal: bool = False,
 ) -> SignedMeasure:
-    r"""A signed measure whose transform is the kernel, exactly or on the distances that matter.
+    r"""A signed measure whose transform is the kernel, exactly or on the range of distances of the data.
 
     Parameters
     ----------
@@ -50,25 +50,25 @@ def signed_measure(
     dim : int
         Number of columns of the data.
     radius : float, default=None
-        Largest distance R of the data. None means all distances where that is possible (closed forms), 2 on the sphere.
+        Largest distance R of the data. None means all distances if that is possible (closed forms), and 2 on the sphere.
     method : {"auto", "closed_form", "fourier", "least_mass"}, default="auto"
         ``"closed_form"``: Jordan parts of a signed sum of classical spectra. ``"fourier"``: Algorithm 1 of the paper, the
-        Fourier transform of the kernel extended by zero; refused where its mass is infinite. ``"least_mass"``: the linear
-        program on [0, R]. ``"auto"``: the closed form when there is one and no radius is given, or where its predicted error is
+        Fourier transform of the kernel extended by zero; an error if its mass is infinite. ``"least_mass"``: the linear
+        program on [0, R]. ``"auto"``: the closed form if there is one and no radius is given, or if its predicted error is
         not worse; else least mass.
     head_degree : {-1, 0, 1, 2} or "auto", default=1
-        Degree in :math:`z^2` of the exact polynomial head (least mass only); ``"auto"`` takes the least predicted error at
-        ``n_components``, which it needs.
+        Degree in :math:`z^2` of the exact polynomial head (least mass only). ``"auto"``: the degree of least predicted error at
+        ``n_components``, which must be given.
     tol : float or "auto", default="auto"
-        Absolute tolerance of the least-mass measure. ``"auto"`` with ``n_components`` minimizes the predicted mean squared error;
-        without, it is 1e-3 of the largest |k|.
+        Absolute tolerance of the least-mass measure. ``"auto"`` minimizes the predicted mean squared error if ``n_components`` is
+        given; otherwise it is 1e-3 of the largest |k|.
     n_components : int, default=None
-        Output columns the features will have.
+        Number of output columns that the features will have.
     truncate : float, default=None
         With ``method="fourier"``: cut the measure at this radius, whether or not its mass is finite (the paper cuts at 10), and
         state the bias.
     sphere : bool, default=None
-        Whether rows are unit vectors; None for what the kernel says.
+        Whether rows are unit vectors; None: if the kernel is defined on the sphere.
     distances : array, default=None
         A sample of the data's distances, over which predicted errors are averaged; None for uniform on [0, R].
     orthogonal : bool, default=False
@@ -109,8 +109,8 @@ def signed_measure(
     if largest is None:
         if not on_sphere:
             raise ValueError(
-                f"{kernel!r} has no closed-form measure on R^{dim}; give radius=, the largest distance between two rows of "
-                "the data, and the measure is made for distances up to that"
+                f"{kernel!r} has no closed-form measure on R^{dim}; set radius= to the largest distance between two rows of "
+                "the data, for a measure that holds up to that distance"
             )
         largest = 2.0
     outlook = Outlook.of(kernel.radial, largest, distances, orthogonal=truth_value(orthogonal, "orthogonal"))
@@ -212,7 +212,7 @@ class _Task:
         if refusal is not None:
             raise refusal
         raise ValueError(
-            f"n_components must leave room for a frequency beside the head, got {self.width}; use more columns or a larger tol"
+            f"n_components must allow for a frequency besides the head, got {self.width}; use more columns or a larger tol"
         )
 
     def _degrees_to_try(self) -> list[int]:

@@ -1,4 +1,4 @@
-"""Theorem 1 answered: does a kernel admit a positive decomposition on ℝ^d, by which rule, and what to do if not."""
+"""The question of Theorem 1: whether a kernel has a positive decomposition on ℝ^d, by which rule, and what to do if not."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ class Diagnosis:
     dim : int
     finite : bool or None
         Whether the kernel (extended by zero beyond its domain) is the transform of a finite signed measure on
-        :math:`\mathbb{R}^d`, that is, admits a positive decomposition there. None if it could not be decided.
+        :math:`\mathbb{R}^d`, that is, has a positive decomposition there. None if it could not be decided.
     rule : {"closed form", "critical exponent", "boundedness", "continuity", "smoothness", "undecided"}
     reason : str
     mass, positive_mass, negative_mass : float or None
-        Of the Jordan parts, where finite and computed; ``mass`` is ``inf`` where infinite.
+        Masses of the Jordan parts, if finite and computed; ``mass`` is ``inf`` if infinite.
     positive_definite : bool or None
-        On :math:`\mathbb{R}^d`.
+        Whether the kernel is positive definite on :math:`\mathbb{R}^d`.
     positive_on_sphere : bool
-        On the unit sphere :math:`S^{d-1}`: no negative Gegenbauer coefficient.
+        Whether it is positive definite on the unit sphere :math:`S^{d-1}`, that is, no Gegenbauer coefficient is negative.
     negative_degree : int or None
-        The first degree with a negative coefficient. None if there is none, or if it is too small to be seen in dimension d and was
-        found on a sphere of lower dimension.
+        The first degree with a negative coefficient. None if there is none, or if the coefficient is too small to be detected in
+        dimension d and was found on a sphere of lower dimension.
     any_extension : bool or None
         For kernels on the sphere: whether some other continuation beyond z = 2 can have a finite measure.
     tail_exponent : float or None
@@ -59,8 +59,8 @@ class Diagnosis:
     advice : str
         Which method and radius to use.
     sphere_weights : tuple of float, default=()
-        What each degree of spherical harmonics has of k(0) on the unit sphere, from degree 0; negative where the kernel is
-        not positive definite there.
+        Share of each degree of spherical harmonics in k(0) on the unit sphere, from degree 0; a negative share means that the
+        kernel is not positive definite there.
     """
 
     kernel: str
@@ -95,7 +95,7 @@ class Diagnosis:
         if self.negative_degree is not None:
             sphere += f" (coefficient of degree {self.negative_degree} is negative)"
         elif not self.positive_on_sphere:
-            sphere += " (nor on spheres of lower dimension, where it is seen)"
+            sphere += " (this shows on spheres of lower dimension)"
         decided = f"{answer[self.finite]}, by {self.rule}" + (" (decided numerically)" if self.numerical else "")
         rows = [
             (f"positive decomposition on R^{self.dim}", decided),
@@ -105,7 +105,7 @@ class Diagnosis:
             ("positive definite on the sphere", sphere),
         ]
         if self.tail_exponent is not None:
-            rows.append(("tail of the measure", f"r^{-self.tail_exponent:.3g}; a finite mass needs a power below -1"))
+            rows.append(("tail of the measure", f"r^{-self.tail_exponent:.3g}; a finite mass needs an exponent below -1"))
         return [*rows, ("use", self.advice)]
 
     def __str__(self) -> str:
@@ -118,16 +118,16 @@ class Diagnosis:
         weights = np.asarray(self.sphere_weights)
         up, down = np.flatnonzero(weights > 0.0), np.flatnonzero(weights < 0.0)
         marks = (stems(up, weights[up], "positive"), stems(down, weights[down], "negative"))
-        drawing = sketch(marks, "what each degree has of k(0), with its sign", "degree on the sphere")
+        drawing = sketch(marks, "share of each degree in k(0), with its sign", "degree on the sphere")
         return card(f"{self.kernel} in dimension {self.dim}", self.facts(), drawing=drawing)
 
     def plot(self, ax: Any = None, *, style: Style = "auto") -> Axes:
-        """Draw what each degree of spherical harmonics has of k(0) on the unit sphere; negative ones make it indefinite.
+        """Draw the share of each degree of spherical harmonics in k(0) on the unit sphere; a negative share means indefinite.
 
         Parameters
         ----------
         ax : matplotlib.axes.Axes, default=None
-            To draw on; None for a new figure.
+            Axes to draw on; None for a new figure.
         style : {"auto", "light", "dark"}, default="auto"
 
         Returns
@@ -140,7 +140,7 @@ class Diagnosis:
 
 
 def diagnose(kernel: RadialKernel, dim: int) -> Diagnosis:
-    """Whether a kernel admits a positive decomposition on ℝ^dim, and what follows from the answer.
+    """Find out whether a kernel has a positive decomposition on ℝ^dim, and what follows from the answer.
 
     Parameters
     ----------
@@ -259,7 +259,7 @@ def _on_space(kernel: RadialKernel, dim: int) -> Diagnosis:
             rule="continuity",
             reason="it jumps at z = 0, and the transform of a finite measure is continuous",
             positive_definite=False,
-            advice="a kernel that is continuous at 0; put the jump into the model's ridge instead",
+            advice="a kernel that is continuous at 0; model the jump by the ridge parameter instead",
             numerical=True,
         )
     if shape.limit is None or shape.oscillates:
@@ -268,7 +268,7 @@ def _on_space(kernel: RadialKernel, dim: int) -> Diagnosis:
             dim,
             finite=None,
             rule="undecided",
-            reason="it does not settle to a limit, or oscillates as it does, so its transform cannot be found numerically",
+            reason="it has no limit at large distances or oscillates towards it, so its transform cannot be found numerically",
             positive_definite=None,
             advice=advice,
             numerical=True,

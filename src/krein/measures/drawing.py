@@ -99,7 +99,7 @@ def draw_measure(measure: SignedMeasure, ax: Any = None, style: Style = "auto") 
     ----------
     measure : SignedMeasure
     ax : matplotlib.axes.Axes, default=None
-        To draw on; None for a new figure.
+        Axes to draw on; None for a new figure.
     style : {"auto", "light", "dark"}, default="auto"
 
     Returns
@@ -141,7 +141,7 @@ def draw_degrees(weights: Sequence[float], title: str, ax: Any = None, style: St
         From degree 0; :func:`krein.measures.sphere.sphere_weights`.
     title : str
     ax : matplotlib.axes.Axes, default=None
-        To draw on; None for a new figure.
+        Axes to draw on; None for a new figure.
     style : {"auto", "light", "dark"}, default="auto"
 
     Returns

@@ -149,7 +149,7 @@ class RadialPart(ABC):
 
     @abstractmethod
     def atoms(self) -> Atoms:
-        """The measure as the nodes of its quadrature: plain arrays, to be stored and evaluated, not sampled.
+        """The nodes of the quadrature of the measure: plain arrays, which can be stored and evaluated, but not sampled.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""The error of a random feature map, known before anything is drawn."""
+"""The predicted error of a random feature map, before anything is drawn."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _BINS, _SMOOTHING = 40, 1.5  # of the histogram of distances, and the width of i
 
 
 def frequencies_for_width(measure: SignedMeasure, n_components: int) -> int:
-    """Frequencies that fit beside the head in n_components columns; each takes a cosine and a sine.
+    """Number of frequencies that fit in ``n_components`` columns besides the head; each takes a cosine and a sine.
 
     Parameters
     ----------
@@ -61,8 +61,8 @@ def predicted_error(measure: SignedMeasure, z: Any, n_components: int) -> np.nda
 
     .. math:: \frac{1}{s}\Big[M \int \frac{1 + \Omega_d(2rz)}{2}\,|\rho|(dr) - \tau(z)^2\Big]
 
-    with s the number of frequencies that fit in ``n_components`` columns beside the head, M the mass, and τ the value of the
-    radial parts at z. The mean squared error is this plus the square of the bias.
+    with s the number of frequencies that fit in ``n_components`` columns besides the head, M the mass, and τ the value of the
+    radial parts at z. The mean squared error is this variance plus the square of the bias.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def check_distances(z: Any) -> np.ndarray:
 @final
 @dataclass(frozen=True, eq=False)
 class Outlook:
-    """Where the error of a feature map will be felt: distances, the kernel there, and how directions will be drawn.
+    """What the error of a feature map is predicted for: distances, the kernel there, and how directions will be drawn.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ class Outlook:
         *,
         orthogonal: bool = False,
     ) -> Outlook:
-        """Over the distances given, or a uniform grid on [0, radius].
+        """An outlook on the given distances, or on a uniform grid of [0, radius].
 
         Parameters
         ----------
@@ -143,7 +143,7 @@ class Outlook:
             k(z).
         radius : float
         distances : array, default=None
-            A sample of the data's distances; those beyond the radius count as at the radius.
+            A sample of the data's distances; larger ones than the radius count as the radius.
         orthogonal : bool, default=False
 
         Returns
@@ -160,8 +160,8 @@ class Outlook:
     def slack(self, z: np.ndarray) -> np.ndarray:
         r"""How much larger than elsewhere a tolerance may be at z: :math:`(p(z)/\max p)^{-1/2}`, between 1 and 10.
 
-        p is the density of the data's distances, smoothed. Bias where hardly any two rows are costs little in the
-        mean square, and asking for less there lets the measure have much less mass. One everywhere if no distances were given.
+        p is the smoothed density of the data's distances. Bias at rare distances adds little to the mean squared error, and a
+        larger tolerance there lets the measure have much less mass. The factor is 1 if no distances were given.
 
         Parameters
         ----------

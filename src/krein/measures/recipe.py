@@ -15,22 +15,22 @@ __all__ = ["MeasureRecipe", "as_measure_recipe"]
 @final
 @dataclass(frozen=True)
 class MeasureRecipe(FrozenParams):
-    r"""What a feature map asks of its signed measure.
+    r"""How a feature map finds its signed measure.
 
     Parameters
     ----------
     method : {"auto", "closed_form", "fourier", "least_mass"}, default="auto"
-        How the measure is found, see :func:`krein.signed_measure`. ``"auto"`` is least mass, or where the sampler needs a
-        density the closed form or, without one, the truncated Fourier transform.
+        How the measure is found; see :func:`krein.signed_measure`. ``"auto"`` is least mass; if the sampler needs a density, it
+        is the closed form or, without one, the truncated Fourier transform.
     head_degree : {-1, 0, 1, 2} or "auto", default="auto"
-        Degree in :math:`z^2` of the exact head, −1 for none. ``"auto"`` is the largest that leaves room for waves or needs
-        none, or with unbiased weights the one with the least predicted error at the width.
+        Degree in :math:`z^2` of the exact head, −1 for none. ``"auto"`` is the largest degree that leaves columns for waves or
+        needs no waves; with unbiased weights it is the degree of least predicted error at the width.
     tol : float or "auto", default="auto"
         Tolerance of the measure. ``"auto"`` with unbiased weights minimizes the predicted error at the width; weights that
-        are refitted need no more than some waves beside the head, from a measure that does not depend on the data.
+        are refitted need only some waves besides the head, from a measure that does not depend on the data.
     truncate : float, default=None
-        Radius at which ``method="fourier"`` cuts the measure; None cuts it only for samplers that need a density, at the
-        interval of the rejection sampler, at 10 otherwise, as in the paper.
+        Radius at which ``method="fourier"`` cuts the measure. None cuts it only for samplers that need a density: at the
+        interval of the rejection sampler, otherwise at 10, as in the paper.
 
     Examples
     --------

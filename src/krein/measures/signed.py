@@ -38,18 +38,18 @@ class SignedMeasure:
     Parameters
     ----------
     dim : int
-        Dimension d of the space the measure lives on.
+        Dimension d of the space of the measure.
     positive, negative : RadialPart
     head : Head
     bias : float
         Bound on :math:`|evaluate(z) - k(z)|` for z in [0, radius].
     radius : float
-        Largest distance the measure is made for; ``inf`` for closed forms.
+        Largest distance at which the measure represents the kernel; ``inf`` for closed forms.
     sphere : bool
         Whether the data are unit vectors, so that the head needs fewer columns.
     decomposition : {"jordan", "difference"}
     note : str
-        What was done that the user did not ask for, in words; empty if nothing.
+        Remarks on how the measure was found, such as a truncation; usually empty.
     """
 
     __array_ufunc__ = None  # numpy scalars leave multiplication to the measure
@@ -90,7 +90,7 @@ class SignedMeasure:
 
     @classmethod
     def jordan(cls, dim: int, positive: RadialPart, negative: RadialPart, **kwargs: Any) -> Self:
-        """Parts that live on disjoint sets of radii: the decomposition of least mass.
+        """Parts on disjoint sets of radii: the decomposition of least mass.
 
         Parameters
         ----------
@@ -158,7 +158,7 @@ class SignedMeasure:
         return self.positive.second_moment + self.negative.second_moment
 
     def tail(self, z: Any) -> np.ndarray:
-        """What the radial parts give at distances z, without the head.
+        """The value of the radial parts at distances z, without the head.
 
         Parameters
         ----------
@@ -171,7 +171,7 @@ class SignedMeasure:
         return np.asarray(self.positive.evaluate(z, self.dim) - self.negative.evaluate(z, self.dim))
 
     def majorant(self, z: Any) -> np.ndarray:
-        """Positive plus negative part: the kernel that features without their signature estimate.
+        """Positive plus negative part: the kernel that is estimated by features without their signature.
 
         Parameters
         ----------
@@ -184,7 +184,7 @@ class SignedMeasure:
         return np.asarray(self.positive.evaluate(z, self.dim) + self.negative.evaluate(z, self.dim))
 
     def evaluate(self, z: Any) -> np.ndarray:
-        """The kernel as this measure gives it, at distances z.
+        """The kernel that this measure represents, at distances z.
 
         Parameters
         ----------
@@ -197,7 +197,7 @@ class SignedMeasure:
         return np.asarray(self.head.evaluate(z) + self.tail(z))
 
     def tabulated(self) -> SignedMeasure:
-        """The same measure with each part as the nodes of its quadrature: plain arrays that can be stored.
+        """The same measure with each part replaced by the nodes of its quadrature: plain arrays that can be stored.
 
         Returns
         -------
@@ -206,7 +206,7 @@ class SignedMeasure:
         return replace(self, positive=self.positive.atoms(), negative=self.negative.atoms(), decomposition="difference")
 
     def head_columns(self) -> int:
-        """Feature columns taken by the head.
+        """Number of feature columns of the head.
 
         Returns
         -------
@@ -219,7 +219,7 @@ class SignedMeasure:
             return NotImplemented
         if other.dim != self.dim:
             raise ValueError(
-                f"both measures must live on the same space, got dimensions {self.dim} and {other.dim}; "
+                f"both measures must be on the same space, got dimensions {self.dim} and {other.dim}; "
                 "build both with the same dim"
             )
         merged: dict[str, Any] = {
@@ -262,7 +262,7 @@ class SignedMeasure:
 
     @property
     def title(self) -> str:
-        """What it is, in one line."""
+        """The measure, in one line."""
         return f"signed measure on R^{self.dim} ({self.decomposition} parts)"
 
     def facts(self) -> list[tuple[str, str]]:
@@ -298,7 +298,7 @@ class SignedMeasure:
         Parameters
         ----------
         ax : matplotlib.axes.Axes, default=None
-            To draw on; None for a new figure.
+            Axes to draw on; None for a new figure.
         style : {"auto", "light", "dark"}, default="auto"
 
         Returns

@@ -1,8 +1,8 @@
-"""Pictures of kernels, measures, spectra and models; needs matplotlib, which comes with the extra ``krein[plot]``.
+"""Figures of kernels, measures, spectra and models; needs matplotlib, which is installed with the extra ``krein[plot]``.
 
-A picture of one panel takes the axes to draw on, ``ax``, and returns them; with ``ax=None`` it makes a figure with ``pyplot``,
-which a notebook and ``plt.show()`` show. Pictures of several panels return a figure that is made without ``pyplot``: no global
-state, no window, safe in threads.
+A function that draws one panel takes the axes to draw on, ``ax``, and returns them; with ``ax=None`` it makes a figure with
+``pyplot``, which a notebook and ``plt.show()`` show. Functions that draw several panels return a figure that is made without
+``pyplot``: no global state, no window, safe in threads.
 """
 
 from krein._core.look import COLORS, STYLES, Look, dress, look_of, new_figure, save_figure

@@ -1,4 +1,4 @@
-"""Which classes are taken for which."""
+"""Confusion matrices."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ _MOST_NUMBERS = 12  # classes, beyond which cells have no numbers
 
 
 def plot_confusion(y_true: Any, y_pred: Any, ax: Any = None, *, title: str = "", style: Style = "auto") -> Axes:
-    """Draw how many rows of each class are taken for which class.
+    """Draw a confusion matrix: how many rows of each class are predicted as which class.
 
-    A cell is as dark as its share of the rows of its true class; those on the diagonal are right and blue, the others
-    wrong and orange.
+    The darker a cell, the larger its share of the rows of its true class; cells on the diagonal (correct) are blue, the others
+    (wrong) orange.
 
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_samples,)
-        Labels, and what a model says.
+        True and predicted labels.
     ax : matplotlib.axes.Axes, default=None
-        To draw on; None for a new figure.
+        Axes to draw on; None for a new figure.
     title : str, default=""
-        Empty for the share that is right.
+        If empty, the accuracy.
     style : {"auto", "light", "dark"}, default="auto"
 
     Returns

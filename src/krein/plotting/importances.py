@@ -1,4 +1,4 @@
-"""How much each column matters, as bars."""
+"""Importances of columns, as bars."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def plot_importances(
     importances : array-like of shape (n_features,)
         ``feature_importances_`` of a model.
     names : sequence of str, default=None
-        Names of the columns, ``feature_names_in_`` of a model fitted on a data frame; None for their numbers.
+        Names of the columns, such as ``feature_names_in_`` of a model fitted on a data frame; None for their numbers.
     ax : matplotlib.axes.Axes, default=None
-        To draw on; None for a new figure.
+        Axes to draw on; None for a new figure.
     title : str, default=""
     style : {"auto", "light", "dark"}, default="auto"
 

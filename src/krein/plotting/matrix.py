@@ -1,4 +1,4 @@
-"""A matrix of similarities in a picture: its spectrum with signs, and its objects on two axes of a pseudo-Euclidean space."""
+"""Figures of a matrix of similarities: its spectrum with signs, and its objects on two axes of a pseudo-Euclidean space."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def plot_spectrum(
     spectrum : MatrixSpectrum
         ``diagnose(K).spectrum``.
     ax : matplotlib.axes.Axes, default=None
-        To draw on; None for a new figure.
+        Axes to draw on; None for a new figure.
     band : NoiseBand, default=None
-        What noise in the entries would fill.
+        The interval that noise in the entries would fill.
     title : str, default=""
     style : {"auto", "light", "dark"}, default="auto"
 
@@ -82,14 +82,14 @@ def plot_spectrum(
 def plot_objects(
     spectrum: MatrixSpectrum, ax: Any = None, *, labels: np.ndarray | None = None, style: Style = "auto"
 ) -> Axes:
-    """Draw the objects on the largest positive axis and the most negative one; on two positive axes where there is no other.
+    """Draw the objects on the largest positive axis and the most negative one, or on two positive axes if none is negative.
 
     Parameters
     ----------
     spectrum : MatrixSpectrum
         ``diagnose(K).spectrum``.
     ax : matplotlib.axes.Axes, default=None
-        To draw on; None for a new figure.
+        Axes to draw on; None for a new figure.
     labels : array of shape (n_objects,), default=None
         Colors of the objects.
     style : {"auto", "light", "dark"}, default="auto"

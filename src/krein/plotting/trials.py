@@ -1,4 +1,4 @@
-"""What was tried in the choice of a kernel, in a picture."""
+"""A figure of the kernels that were tried."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MARKERS = "os^Dv<>P"
 
 
 def plot_trials(trials: Trials, *, title: str = "", style: Style = "auto") -> Figure:
-    """Draw the error of each kernel tried over its length scale, one panel for each number of rows.
+    """Draw the error of each kernel tried against its length scale, one panel for each number of rows.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ def plot_trials(trials: Trials, *, title: str = "", style: Style = "auto") -> Fi
     Returns
     -------
     matplotlib.figure.Figure
-        Kernels that have no length scale are horizontal lines; the one chosen is ringed.
+        Kernels without a length scale are horizontal lines; the chosen kernel has a ring.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def plot_trials(trials: Trials, *, title: str = "", style: Style = "auto") -> Fi
     1
     """
     if not len(trials):
-        raise ValueError("trials is empty: nothing was tried, as the kernel was given or there were no targets")
+        raise ValueError("trials is empty: no kernels were tried, because the kernel was given or there were no targets")
     look = look_of(style)
     groups: dict[int, list[Trial]] = {}
     for trial in reversed(trials.trials):

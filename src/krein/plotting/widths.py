@@ -31,12 +31,12 @@ def plot_widths(
     Parameters
     ----------
     errors : mapping of str to sequence of (width, error), or WidthSearch
-        A line for each name; or what ``SignedFourierFeatures(n_components="auto", error=...)`` tried, its
-        ``width_search_``.
+        A line for each name; or ``width_search_``, the widths that ``SignedFourierFeatures(n_components="auto", error=...)``
+        tried.
     ax : matplotlib.axes.Axes, default=None
-        To draw on; None for a new figure.
+        Axes to draw on; None for a new figure.
     target : float, default=None
-        An error that was asked for, drawn as a line; that of a search by default.
+        A target error, drawn as a line; by default that of a search.
     title : str, default=""
     style : {"auto", "light", "dark"}, default="auto"
 

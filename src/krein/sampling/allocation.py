@@ -24,8 +24,9 @@ def allocate(measure: SignedMeasure, n_frequencies: int, rule: str = "mass") -> 
     measure : SignedMeasure
     n_frequencies : int
     rule : {"mass", "neyman", "equal"}, default="mass"
-        In proportion to mass; to mass times the standard deviation of :math:`\cos(\omega\cdot\Delta)` averaged over distances up to
-        the measure's radius (Neyman 1934, least variance for independent draws); or half each, as in the paper.
+        ``"mass"``: in proportion to mass. ``"neyman"``: in proportion to mass times the standard deviation of
+        :math:`\cos(\omega\cdot\Delta)`, averaged over distances up to the radius of the measure (Neyman 1934, least variance for
+        independent draws). ``"equal"``: half each, as in the paper.
 
     Returns
     -------

@@ -26,7 +26,7 @@ class Sampler(FrozenParams, ABC):
     Parameters
     ----------
     allocation : {"mass", "neyman", "equal"}, default="mass"
-        How frequencies are shared between the positive and the negative part, see `allocate`.
+        How frequencies are divided between the positive and the negative part; see `allocate`.
     """
 
     allocation: str = field(default="mass", kw_only=True)
@@ -36,7 +36,7 @@ class Sampler(FrozenParams, ABC):
 
     @property
     def needs_density(self) -> bool:
-        """Whether only measures with a density will do."""
+        """Whether the measure must have a density."""
         return False
 
     @property
@@ -46,7 +46,7 @@ class Sampler(FrozenParams, ABC):
 
     @property
     def cut(self) -> float:
-        """Radius at which a Fourier transform is cut that has to be cut somewhere for this sampler: 10, as in the paper."""
+        """Radius at which a Fourier transform is cut, if this sampler needs it cut: 10, as in the paper."""
         return _PAPERS_CUT
 
     def sample(
@@ -66,7 +66,7 @@ class Sampler(FrozenParams, ABC):
             At least one; two if the measure has two signs.
         rng : numpy.random.Generator
         rows : ndarray of shape (n_rows, dim), default=None
-            Rows of the data, for samplers that look at them.
+            Rows of the data, for samplers that use them.
 
         Returns
         -------

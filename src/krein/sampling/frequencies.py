@@ -1,4 +1,4 @@
-"""Frequencies with signed weights: what a sampler returns and a feature map is made of."""
+"""Frequencies with signed weights, which a sampler returns and a feature map uses."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Frequencies:
     vectors : ndarray of shape (n_frequencies, dim)
     weights : ndarray of shape (n_frequencies,)
     structure : Structure or None
-        Where the vectors have a fast transform.
+        Structure of the vectors, if they have a fast transform.
     """
 
     vectors: np.ndarray

@@ -28,10 +28,10 @@ _PEAK_GRID = 4001  # points on which the height of a density is looked up
 @final
 @dataclass(frozen=True)
 class Rejection(Sampler):
-    """Uniform proposals of the radius, accepted under the density: Section 5 of the paper as printed.
+    """Rejection sampling with uniform proposals of the radius: Section 5 of the paper as printed.
 
-    The paper draws 10,000 proposals in [−10, 10] and keeps those under the curve; by symmetry radii in [0, 10]. Mass beyond
-    the interval is lost, and when fewer radii are accepted than asked for they are drawn again with replacement.
+    The paper draws 10,000 proposals in [−10, 10] and keeps those under the curve; by symmetry these are radii in [0, 10]. Mass
+    beyond the interval is lost, and if too few radii are accepted, they are drawn again with replacement.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class Rejection(Sampler):
     interval : float, default=10.0
         Half the width of the interval.
     allocation : {"mass", "neyman", "equal"}, default="mass"
-        How frequencies are shared between the parts.
+        How frequencies are divided between the parts.
     """
 
     proposals: int = 10_000
@@ -95,16 +95,16 @@ class Rejection(Sampler):
 class Importance(Sampler):
     r"""Gaussian frequencies for each part with weights :math:`\pm\rho_\pm(r)/q_\pm(r)`.
 
-    Each part has a Gaussian of its own: one for both would be too narrow for the wider part, and its weights would have no
-    finite variance. The weights of a part with tails heavier than any Gaussian (Laplacian, Matérn, Cauchy) have none anyhow;
-    ``"monte_carlo"`` is the better choice there.
+    Each part has its own Gaussian: one for both would be too narrow for the wider part, and its weights would not have a
+    finite variance. The weights of a part with tails heavier than any Gaussian (Laplacian, Matérn, Cauchy) never have a finite
+    variance; ``"monte_carlo"`` is the better choice for them.
 
     Parameters
     ----------
     scale : float or None, default=None
         Standard deviation of the Gaussians; None matches the second moment of each part.
     allocation : {"mass", "neyman", "equal"}, default="mass"
-        How frequencies are shared between the parts.
+        How frequencies are divided between the parts.
     """
 
     scale: float | None = None

@@ -32,7 +32,7 @@ class Hadamard(Sampler):
     Parameters
     ----------
     allocation : {"mass", "neyman", "equal"}, default="mass"
-        How frequencies are shared between the parts.
+        How frequencies are divided between the parts.
 
     References
     ----------

@@ -28,7 +28,7 @@ class MonteCarlo(Sampler):
     Parameters
     ----------
     allocation : {"mass", "neyman", "equal"}, default="mass"
-        How frequencies are shared between the parts.
+        How frequencies are divided between the parts.
     """
 
     def _sample(self, measure: SignedMeasure, n: int, rng: np.random.Generator, rows: np.ndarray | None) -> Frequencies:
@@ -46,7 +46,7 @@ class QuasiMonteCarlo(Sampler):
     Parameters
     ----------
     allocation : {"mass", "neyman", "equal"}, default="mass"
-        How frequencies are shared between the parts.
+        How frequencies are divided between the parts.
     """
 
     def _sample(self, measure: SignedMeasure, n: int, rng: np.random.Generator, rows: np.ndarray | None) -> Frequencies:

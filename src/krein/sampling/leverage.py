@@ -35,7 +35,7 @@ class Leverage(Sampler):
         λ, relative to the mean diagonal of the majorant kernel.
     pool : int, default=4
     allocation : {"mass", "neyman", "equal"}, default="mass"
-        How frequencies of the pool are shared between the parts.
+        How frequencies of the pool are divided between the parts.
 
     References
     ----------
@@ -54,7 +54,7 @@ class Leverage(Sampler):
     def _sample(self, measure: SignedMeasure, n: int, rng: np.random.Generator, rows: np.ndarray | None) -> Frequencies:
         if rows is None or not len(rows):
             raise ValueError(
-                "the leverage sampler looks at the data: pass rows, or use another sampler such as 'orthogonal'"
+                "the leverage sampler needs the data: pass rows, or use another sampler such as 'orthogonal'"
             )
         if rows.ndim != 2 or rows.shape[1] != measure.dim:
             raise ValueError(

@@ -26,10 +26,10 @@ class Orthogonal(Sampler):
     Parameters
     ----------
     share : bool or "auto", default="auto"
-        Give the j-th frequency of both parts the same direction. Where the parts overlap, their errors then cancel in the
-        difference; ``"auto"`` does so where it lowers the predicted variance.
+        Whether the j-th frequencies of both parts have the same direction. If the parts overlap, their errors then cancel in
+        the difference. ``"auto"``: if that lowers the predicted variance.
     allocation : {"mass", "neyman", "equal"}, default="mass"
-        How frequencies are shared between the parts.
+        How frequencies are divided between the parts.
     """
 
     share: bool | str = "auto"

@@ -157,7 +157,7 @@ def _check_diagonal(matrix: np.ndarray, diagonal: Any) -> np.ndarray:
             worst = int(own.argmin())
             raise ValueError(
                 f"diagonal='keep' needs positive similarities of objects with themselves, but that of object {worst} is "
-                f"{own[worst]:.6g}; give a number, or diagonal=None, which is method='clip'"
+                f"{own[worst]:.6g}; use a number, or diagonal=None, which is method='clip'"
             )
         return own
     return np.full(matrix.shape[0], positive_real(diagonal, "diagonal"))

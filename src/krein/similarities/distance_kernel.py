@@ -45,31 +45,31 @@ class DistanceKernel(FrozenParams, ObjectKernel):
 
     .. math:: k(x, y) = e^{-(d(x, y) / s)^p}
 
-    It goes wherever a kernel goes: ``KreinNystroem(DistanceKernel("msm"))``, ``ExactKreinSVC(DistanceKernel(edit))``. Unless d
-    is of a special kind, and p small, it is indefinite.
+    It can be used like any kernel: ``KreinNystroem(DistanceKernel("msm"))``, ``ExactKreinSVC(DistanceKernel(edit))``. It is
+    indefinite unless d is of a special kind and p is small.
 
     Parameters
     ----------
     metric : callable, str or "precomputed"
         A function of two objects, or of two sequences of objects that returns the matrix of their distances; the name of one
         in scipy (``"cityblock"``, ``"cosine"``), aeon (``"dtw"``, ``"msm"``, ``"twe"``; for series, of any lengths) or rapidfuzz
-        (``"levenshtein"``, ``"jaro_winkler"``; for strings); or ``"precomputed"`` where X itself holds distances.
+        (``"levenshtein"``, ``"jaro_winkler"``; for strings); or ``"precomputed"`` if X itself holds distances.
     power : float or "auto", default=1.0
         :math:`p`, positive.
     scale : float, "median" or "auto", default="median"
-        :math:`s`, in the units of the distance. ``"median"`` is that of the distances between training objects.
+        :math:`s`, in the units of the distance. ``"median"`` is the median distance between training objects.
     form : {"exponential", "negative", "rational", "log", "distance"}, default="exponential"
-        With :math:`z = (d/s)^p`: :math:`e^{-z}`, :math:`-z`, :math:`1/(1 + z)`, :math:`-\log(1 + z)`, or z itself, which is no
-        similarity but what `KreinMDS` wants.
+        With :math:`z = (d/s)^p`: :math:`e^{-z}`, :math:`-z`, :math:`1/(1 + z)`, :math:`-\log(1 + z)`, or z itself, which is
+        not a similarity but what `KreinMDS` takes.
     metric_params : dict, default=None
-        Of the distance itself, for one by name: ``{"window": 0.1}``.
+        Parameters of a distance given by name: ``{"window": 0.1}``.
 
     Notes
     -----
-    ``"auto"`` is for what sees targets: `ExactKreinSVC`, `ExactKreinRidge`, `KreinNystroem` and learners on it. The distances are
-    computed once, and power and scale are those whose ridge errs least on training objects held out; with landmarks, left out,
-    on those that are no landmarks. A grid search reaches them as ``kernel__power`` and ``kernel__scale``; with ``"precomputed"``
-    distances, or one cache, none is computed twice.
+    ``"auto"`` needs targets: use it with `ExactKreinSVC`, `ExactKreinRidge`, `KreinNystroem` and learners on its features. The
+    distances are computed once, and power and scale are those whose ridge model has the least error on held-out training objects;
+    with landmarks, the least leave-one-out error on objects that are not landmarks. In a grid search the parameters are
+    ``kernel__power`` and ``kernel__scale``; with ``"precomputed"`` distances, or a cache, no distance is computed twice.
 
     Examples
     --------
@@ -133,7 +133,7 @@ class DistanceKernel(FrozenParams, ObjectKernel):
 
     def similarity(self, values: np.ndarray) -> np.ndarray:
         if isinstance(self.power, str) or isinstance(self.scale, str):
-            raise ValueError(f"power and scale must be learned before similarities can be had, got {self!r}")
+            raise ValueError(f"power and scale must be chosen before similarities can be computed, got {self!r}")
         z = np.asarray(values, dtype=np.float64) / self.scale
         if z.size and z.min() < 0.0:
             raise ValueError(
@@ -147,14 +147,14 @@ class DistanceKernel(FrozenParams, ObjectKernel):
 
     @property
     def needs_targets(self) -> bool:
-        """Whether power or scale are to be chosen by what they predict."""
+        """Whether power or scale are to be chosen with targets."""
         return "auto" in (self.power, self.scale)
 
     def fitted(self, values: np.ndarray) -> Self:
         if self.needs_targets:
             raise ValueError(
-                f"power={self.power!r} and scale={self.scale!r} are chosen with labels or numbers to predict, and there are none; "
-                "give numbers or scale='median' here"
+                f"power={self.power!r} and scale={self.scale!r} need labels or numbers to predict, and there are none; "
+                "set numbers, or scale='median'"
             )
         return replace(self, scale=_median(values)) if self.needs_fit else self
 
@@ -178,7 +178,7 @@ class DistanceKernel(FrozenParams, ObjectKernel):
         return replace(self, power=1.0, scale=1.0, form="distance")
 
     def candidates(self, values: np.ndarray) -> list[Self]:
-        """What ``"auto"`` chooses from.
+        """The candidates of ``"auto"``.
 
         Parameters
         ----------

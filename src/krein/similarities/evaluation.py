@@ -260,8 +260,8 @@ class Evaluation:
                     return
                 except Exception as error:
                     raise SimilarityError(
-                        f"evaluations could not be shared among processes ({type(error).__name__}: {error}); function and "
-                        "objects must be such that they can be sent there; use n_jobs=1"
+                        f"evaluations could not be shared among processes ({type(error).__name__}: {error}); make the function "
+                        "and the objects picklable, or use n_jobs=1"
                     ) from error
                 yield called
 
@@ -298,13 +298,13 @@ class Evaluation:
         one = not self.takes_blocks or cut.size == 1
         where = f"{i[at]} and {j[at]}" if one else f"{i[0]} to {i[-1]} with objects {j[0]} to {j[-1]}"
         kept = (
-            f"{self.count:,} values were computed before and are in the cache: fit again to go on from there"
+            f"{self.count:,} values were computed before and are in the cache: fit again to continue from there"
             if self._cache is not None
-            else "with cache='a file' what is computed before an error is kept for the next fit"
+            else "with cache='a file' values computed before an error are kept for the next fit"
         )
         if self._no_blocks and not self.count and called.error is not None:
-            kept = f"with two lists of objects it gave {self._no_blocks}; say call='blocks' if it takes lists, 'pairs' if not"
-        return f"the similarity of objects {where} could not be had: {problem} ({kept})"
+            kept = f"with two lists of objects it gave {self._no_blocks}; set call='blocks' if it takes lists, 'pairs' if not"
+        return f"the similarity of objects {where} could not be computed: {problem} ({kept})"
 
     def _keys_of(self, objects: Objects) -> list[bytes]:
         assert self._cache is not None

@@ -1,4 +1,4 @@
-"""Values of pairs of objects that were computed before, known by the objects' contents, in memory or in a file."""
+"""Values of pairs of objects that were computed before, by the contents of the objects, in memory or in a file."""
 
 from __future__ import annotations
 
@@ -24,24 +24,25 @@ _HEADER = b"krein similarity cache 1\n"
 
 @final
 class SimilarityCache:
-    """Remembers the similarity (or distance) of each pair of objects, so that no pair is evaluated twice.
+    """Keeps the similarity (or distance) of each pair of objects, so that no pair is evaluated twice.
 
-    Pass it, or the path of its file, as ``cache`` to `KreinNystroem`, `ExactKreinRidge` or `ExactKreinSVC`. What was computed is
-    kept when an evaluation fails, when Ctrl-C stops a fit, and, in a file, when the program ends; the next fit goes on from there.
-    Objects are known by their contents, not by their numbers: folds of a cross-validation and the candidates of a search share one
-    cache. Use one for each similarity: a cache does not know which function its values are of.
+    Pass it, or the path of its file, as ``cache`` to `KreinNystroem`, `ExactKreinRidge` or `ExactKreinSVC`. Computed values are
+    kept when an evaluation fails, when Ctrl-C stops a fit, and, in a file, when the program ends; the next fit continues from
+    there. Objects are identified by their contents, not by their positions, so the folds of a cross-validation and the candidates
+    of a search share one cache. Use one cache for each similarity: a cache does not record which function its values belong to.
 
     Parameters
     ----------
     path : str or path, default=None
-        A file to read values from and to append new ones to, made if there is none. None keeps them in memory only.
+        A file to read values from and to append new ones to; created if it does not exist. None keeps values in memory only.
     key : callable, default=None
-        The contents of an object as text or bytes, for objects other than text, numbers, arrays, tables' rows and lists, tuples and
-        dictionaries of those.
+        Returns the contents of an object as text or bytes. Needed for objects other than text, numbers, arrays, rows of tables,
+        and lists, tuples and dictionaries of these.
 
     Notes
     -----
-    40 bytes a pair in the file, about 200 in memory: meant for evaluations that take longer than a look into a dictionary.
+    A pair takes 40 bytes in the file and about 200 in memory. A cache pays if an evaluation takes longer than a look-up in a
+    dictionary.
 
     Examples
     --------
@@ -144,7 +145,7 @@ class SimilarityCache:
             return
         content = check_target(self.path).read_bytes()
         if not content.startswith(_HEADER) and not _HEADER.startswith(content):
-            raise ValueError(f"{self.path} is no cache of similarities; give cache the path of a new file")
+            raise ValueError(f"{self.path} is not a cache of similarities; set cache to the path of a new file")
         body = content[len(_HEADER) :]
         whole = len(body) - len(body) % _RECORD.itemsize
         if whole != len(body) or len(content) < len(_HEADER):  # the program ended while it wrote: the last record goes
@@ -232,7 +233,7 @@ def _feed(digest: Any, value: Any) -> None:
         _feed(digest, value.to_dict())
     else:
         raise TypeError(
-            f"a cache knows objects by their contents, and does not know those of a {type(value).__name__}; use "
+            f"a cache identifies objects by their contents, and cannot read those of a {type(value).__name__}; use "
             "krein.SimilarityCache(path, key=...) with a function that returns them as text or bytes"
         )
 

@@ -110,7 +110,7 @@ def landmark_objects(
         if rule == "kmeans":
             if not X.are_vectors:
                 raise ValueError(
-                    "landmarks='kmeans' averages rows, and these objects are no rows of numbers; use 'pivoted'"
+                    "landmarks='kmeans' averages rows, and these objects are not rows of numbers; use 'pivoted'"
                 )
             picked = _some(n, min(n, max(_LEAST_ROWS, _ROWS_PER_LANDMARK * count)), rng)
             return _outside(columns, Objects(_centers(X.data, picked, count, rng)))

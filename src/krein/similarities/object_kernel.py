@@ -1,4 +1,4 @@
-"""What a similarity of objects says about itself: how it is called, what of it is costly, what it must learn first."""
+"""The interface of a similarity of objects: how it is called, which part of it is costly, and what it must learn first."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ __all__ = ["FunctionKernel", "ObjectKernel"]
 class ObjectKernel(ABC):
     """A symmetric similarity of objects: a costly value for each pair, and a cheap function of that value.
 
-    The costly values, distances say, are what is counted, shared among processes and kept in a cache. Parameters of the cheap
-    function can be changed without computing one of them again.
+    The costly values, such as distances, are counted, shared among processes and kept in a cache. Parameters of the cheap
+    function can be changed without computing them again.
     """
 
     @property
     @abstractmethod
     def takes_blocks(self) -> bool | None:
-        """Whether `evaluate` takes two sequences and gives a matrix, or two objects and gives a number; None: to be found out."""
+        """Whether `evaluate` takes two sequences and returns a matrix, or two objects and returns a number; None if unknown."""
 
     @abstractmethod
     def evaluate(self, X: Any, Y: Any) -> Any:
-        """The costly value of two objects, or the matrix of those of two sequences of objects.
+        """The costly value of two objects, or the matrix of the costly values of two sequences of objects.
 
         Parameters
         ----------
@@ -57,16 +57,16 @@ class ObjectKernel(ABC):
 
     @property
     def self_value(self) -> float | None:
-        """The costly value of an object with itself where it is known beforehand, such as 0 for a distance."""
+        """The costly value of an object with itself if it is known beforehand, such as 0 for a distance."""
         return None
 
     @property
     def needs_fit(self) -> bool:
-        """Whether something is to be learned from costly values of the training objects before similarities can be had."""
+        """Whether parameters must be learned from costly values of the training objects before similarities can be computed."""
         return False
 
     def fitted(self, values: np.ndarray) -> Self:
-        """The kernel with all it has to learn.
+        """The kernel with its learned parameters.
 
         Parameters
         ----------

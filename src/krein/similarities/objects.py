@@ -16,7 +16,7 @@ __all__ = ["Objects", "as_objects", "is_numeric_matrix"]
 @final
 @dataclass(frozen=True, eq=False)
 class Objects:
-    """Objects one after the other, whatever they are, which can be cut and picked from like rows.
+    """A sequence of objects of any kind, which can be sliced and indexed like rows.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def as_objects(X: Any, name: str = "X") -> Objects:
     X : sequence, array of one or more dimensions, sparse matrix, DataFrame or Series
         Whatever has a length and can be indexed by numbers.
     name : str, default="X"
-        What to call it in an error.
+        Name of X in error messages.
 
     Returns
     -------

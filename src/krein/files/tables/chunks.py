@@ -20,7 +20,7 @@ _INT64 = np.iinfo(np.int64)
 
 
 class TableChunks:
-    """A table as chunks ``(X, y)`` that can be passed over again and again, as `KreinRidge.fit_chunks` wants them.
+    """A table as chunks ``(X, y)`` that can be iterated repeatedly, as `KreinRidge.fit_chunks` needs.
 
     Parameters
     ----------
@@ -30,9 +30,9 @@ class TableChunks:
     target : str or None
         Column of y; None for chunks ``(X,)``.
     kind : {"number", "label"}, default="number"
-        What the target is. Labels that are all whole numbers in the first chunk are integers, else text.
+        Kind of the target. Labels that are all whole numbers in the first chunk are integers, else text.
     chunk_rows : int, default=50000
-        Most rows of a chunk.
+        Largest number of rows of a chunk.
     progress : callable, default=None
         Called with the share of the file that has been read.
 
@@ -57,7 +57,7 @@ class TableChunks:
             raise TableError(f"{table.path} has no columns to learn from besides the target")
         if "" in columns:
             raise TableError(
-                f"column {columns.index('') + 1} of {table.path} has no name, as the row numbers have that some programs write; "
+                f"column {columns.index('') + 1} of {table.path} has no name (some programs write row numbers so); "
                 "name it or leave it out"
             )
         self.table, self.columns, self.target, self.kind = table, tuple(columns), target, kind
@@ -116,7 +116,7 @@ class TableChunks:
         missing = np.array([v is None or v != v or v == "" for v in values], dtype=bool)
         if missing.any():
             where = self._place(self.target or "", start + int(np.flatnonzero(missing)[0]))
-            raise TableError(f"{where} is empty, and a missing label is no class; fill it in or drop the row")
+            raise TableError(f"{where} is empty, and a missing label is not a class; fill it in or drop the row")
         if values.dtype.kind == "f":
             return values, False
         text = values.astype(str)

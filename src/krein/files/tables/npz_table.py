@@ -103,7 +103,7 @@ def _array_name(member: zipfile.ZipInfo, path: Path) -> str:
     """The name of the array that a member of the archive holds."""
     if not member.filename.endswith(".npy"):
         raise TableError(
-            f"{path} has a member {member.filename!r}, which is no array; write the table with numpy.savez"
+            f"{path} has a member {member.filename!r}, which is not an array; write the table with numpy.savez"
         )
     if member.flag_bits & 0x1:
         raise TableError(f"{path} is encrypted, and encrypted archives are not read; decrypt it first")

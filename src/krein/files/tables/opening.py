@@ -52,7 +52,7 @@ def open_table(path: str | os.PathLike[str]) -> Table:
     path = Path(path)
     kind = next((kind for ending, kind in _KINDS.items() if path.name.lower().endswith(ending)), None)
     if kind is None:
-        raise TableError(f"cannot tell what {path} is; a table must end in {', '.join(_KINDS)}")
+        raise TableError(f"the format of {path} is unknown; the name of a table must end in {', '.join(_KINDS)}")
     if path.is_dir():
         raise TableError(f"{path} is a folder; give one file")
     if not path.exists():

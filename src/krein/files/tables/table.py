@@ -83,8 +83,8 @@ def check_width(path: Path, n_columns: int) -> None:
     """
     if n_columns > MOST_COLUMNS:
         raise TableError(
-            f"{path} has {n_columns:,} columns, more than the {MOST_COLUMNS:,} that are read; rows are samples and columns "
-            "features, so turn the table round if it has them the other way, or leave columns out"
+            f"{path} has {n_columns:,} columns, more than the {MOST_COLUMNS:,} that are read; rows must be samples and columns "
+            "features, so transpose the table if it is the other way round, or leave columns out"
         )
 
 

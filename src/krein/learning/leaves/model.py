@@ -66,7 +66,7 @@ class LeafModel:
             raise ValueError(f"rows of shape {self.rows.shape} do not fit the tree's directions")
         if self.bounds.dtype.kind not in "iu" or self.double.dtype.kind != "b":
             raise ValueError(
-                f"bounds and double hold whole numbers and truths, got {self.bounds.dtype}, {self.double.dtype}"
+                f"bounds must hold whole numbers and double truth values, got {self.bounds.dtype} and {self.double.dtype}"
             )
         if self.bounds[0] != 0 or self.bounds[-1] != self.rows.shape[0] or (np.diff(self.bounds) < 1).any():
             raise ValueError("bounds must lead from 0 to the number of rows, with a row in each leaf")

@@ -38,13 +38,13 @@ class Choice:
     lam : float or None, default=None
         λ per unit of weight: the system is :math:`K + n \\lambda I`. None where there were no targets.
     lams, errors : ndarray of shape (n_lams,), default=None
-        Candidates for λ of that kernel in the last round, and the error for each, in units of that of a constant.
+        Candidates for λ of that kernel in the last round, and the error for each, relative to that of a constant.
     trials : Trials
-        What was tried.
+        The kernels that were tried.
     indefinite : bool, default=False
         Whether the kernel matrix has negative eigenvalues.
     metric : LearnedMetric or None, default=None
-        Which the placement has in it, where one was learned.
+        The learned metric, which is part of the placement.
     """
 
     placement: Placement
@@ -81,7 +81,7 @@ def choose(
     intercept: bool = True,
     most_rows: int = 4000,
 ) -> Choice:
-    """Choose scaling, kernel, length scale and λ by the squared error of rows left out.
+    """Choose scaling, kernel, length scale and λ by the squared error of left-out rows.
 
     Parameters
     ----------

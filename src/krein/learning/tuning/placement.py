@@ -151,7 +151,7 @@ class Placement:
         Placement
         """
         if self.limits is not None:
-            raise ValueError("rows that were cut to limits cannot be turned afterwards; use scaling='standard'")
+            raise ValueError("rows that were clipped to limits cannot be rotated afterwards; use scaling='standard'")
         directions = np.asarray(directions, dtype=np.float64)
         if self.scale is None:
             return replace(self, scale=directions)

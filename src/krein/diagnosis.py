@@ -242,7 +242,9 @@ def _advice(
 ) -> tuple[str, ...]:
     found = []
     if not scan.symmetric:
-        found.append("decide what the asymmetry means: average both directions with symmetrize='average', or find the bug")
+        found.append(
+            "decide what the asymmetry means: average both directions with symmetrize='average', or find the bug"
+        )
     if distance and scan.smallest < 0.0:
         found.append(
             f"distances must not be negative, but the smallest entry is {scan.smallest:.3g}: are these similarities?"

@@ -33,7 +33,9 @@ def add_approximate(app: "typer.Typer") -> None:
     @command(app, "approximate")
     def approximate(
         data: Annotated[Path, typer.Argument(help="Table of numbers: .csv, .npz or .parquet.")],
-        kernel: Annotated[str, typer.Option("--kernel", "-k", help="A kernel, such as ntk or 'delta-gaussian(1, 10)'.")],
+        kernel: Annotated[
+            str, typer.Option("--kernel", "-k", help="A kernel, such as ntk or 'delta-gaussian(1, 10)'.")
+        ],
         n_components: Annotated[int, typer.Option("--n-components", "-n", help="Number of output columns.")] = 512,
         target: Annotated[str | None, typer.Option(help="Column of the table to leave out.")] = None,
         weights: Annotated[str, typer.Option(help="calibrated, unbiased or projected.")] = "calibrated",

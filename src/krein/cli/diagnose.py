@@ -49,7 +49,9 @@ def add_diagnose(app: "typer.Typer") -> None:
         distance: Annotated[bool, typer.Option("--distance", help="The matrix holds distances.")] = False,
         labels: Annotated[
             Path | None,
-            typer.Option(help="File with a label for each object, to test whether the negative part helps to predict it."),
+            typer.Option(
+                help="File with a label for each object, to test whether the negative part helps to predict it."
+            ),
         ] = None,
         noise: Annotated[
             float | None, typer.Option(help="Standard deviation of the errors of the entries, if known.")

@@ -47,7 +47,10 @@ def add_reproduce(app: "typer.Typer") -> None:
         ] = None,
         datasets: Annotated[
             list[str] | None,
-            typer.Option("--datasets", help=f"One of {every_dataset}, or all; may be repeated. Default: letter; with --full, all."),
+            typer.Option(
+                "--datasets",
+                help=f"One of {every_dataset}, or all; may be repeated. Default: letter; with --full, all.",
+            ),
         ] = None,
         full: Annotated[
             bool, typer.Option("--full/--quick", help="All runs of the paper, or a selection that takes a few minutes.")

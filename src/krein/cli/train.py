@@ -48,7 +48,9 @@ def add_train(app: "typer.Typer") -> None:
         out: Annotated[Path, typer.Option("--out", "-o", help="Model file to write.")],
         kernel: Annotated[
             str,
-            typer.Option("--kernel", "-k", help="A kernel, such as ntk or 'delta-gaussian(1, 10)'; auto: chosen from the data."),
+            typer.Option(
+                "--kernel", "-k", help="A kernel, such as ntk or 'delta-gaussian(1, 10)'; auto: chosen from the data."
+            ),
         ] = "auto",
         task: Annotated[str, typer.Option(help="auto, classification or regression.")] = "auto",
         solver: Annotated[str, typer.Option(help="auto, exact or features.")] = "auto",

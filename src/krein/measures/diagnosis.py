@@ -105,7 +105,9 @@ class Diagnosis:
             ("positive definite on the sphere", sphere),
         ]
         if self.tail_exponent is not None:
-            rows.append(("tail of the measure", f"r^{-self.tail_exponent:.3g}; a finite mass needs an exponent below -1"))
+            rows.append(
+                ("tail of the measure", f"r^{-self.tail_exponent:.3g}; a finite mass needs an exponent below -1")
+            )
         return [*rows, ("use", self.advice)]
 
     def __str__(self) -> str:

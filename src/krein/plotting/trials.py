@@ -40,7 +40,9 @@ def plot_trials(trials: Trials, *, title: str = "", style: Style = "auto") -> Fi
     1
     """
     if not len(trials):
-        raise ValueError("trials is empty: no kernels were tried, because the kernel was given or there were no targets")
+        raise ValueError(
+            "trials is empty: no kernels were tried, because the kernel was given or there were no targets"
+        )
     look = look_of(style)
     groups: dict[int, list[Trial]] = {}
     for trial in reversed(trials.trials):

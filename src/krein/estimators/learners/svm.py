@@ -98,7 +98,8 @@ class KreinSVC(NewtonClassifier):
     ================  ====  ====  ====  ====  ====
 
     The dual stopped at its limit of 1,000 passes for C = 100. The default is ``"newton"``, which is fastest over the grid and
-    has no such failures. It divides blocks of rows among threads in a fixed way, so the number of threads does not change the result.
+    has no such failures. It divides blocks of rows among threads in a fixed way, so the number of threads does not change the
+    result.
 
     Examples
     --------

@@ -255,7 +255,9 @@ class TunedFeatures(DataChosenMap, SignedTransformer):
         one_of(self.scaling, "scaling", SCALINGS)
         one_of(self.metric, "metric", ("none", "learned"))
         if self.metric == "learned" and self.scaling == "minmax":
-            raise ValueError("metric='learned' rotates columns, and scaling='minmax' clips them; use scaling='standard'")
+            raise ValueError(
+                "metric='learned' rotates columns, and scaling='minmax' clips them; use scaling='standard'"
+            )
         if isinstance(self.n_components, str):
             one_of(self.n_components, "n_components", ("auto",), otherwise=" or a positive integer")
         else:

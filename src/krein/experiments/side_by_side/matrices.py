@@ -41,8 +41,8 @@ def compare(
     y : array-like of shape (n_objects,)
         Labels, or numbers.
     methods : sequence of str, default=()
-        Names of the models to compare, of ``"krein-ridge"``, ``"krein-svc"``, ``"krein-logistic"``, ``"svc-raw"``, ``"svc-clip"``, ``"svc-flip"``,
-        ``"svc-shift"``, ``"svc-square"`` and ``"neighbors"``; empty for all.
+        Names of the models to compare: ``"krein-ridge"``, ``"krein-svc"``, ``"krein-logistic"``, ``"svc-raw"``, ``"svc-clip"``,
+        ``"svc-flip"``, ``"svc-shift"``, ``"svc-square"`` and ``"neighbors"``; empty for all.
     task : {"auto", "classification", "regression"}, default="auto"
         ``"auto"``: regression if ``y`` holds floats that are not whole numbers, else classification.
     folds : int, default=5

@@ -1,16 +1,16 @@
 """
-Probabilities, and whether to believe them
-==========================================
+Are the probabilities reliable?
+===============================
 
-Is a letter in the first or the second half of the alphabet? Of the rows that a model gives 80 %, four in five should be. A
-reliability diagram on 4,000 rows that were not trained on.
+Is a letter in the first or the second half of the alphabet? Of the rows to which a model gives a probability of 80 %, four in
+five should be. This example draws a reliability diagram on 4,000 held-out rows.
 """
 
 # %%
 # Four models with probabilities
 # ------------------------------
-# ``KreinLogistic`` chooses its strength by the log-loss of rows held out; beside it the same with scikit-learn's calibration.
-# The other two are scikit-learn's, on standardized columns.
+# ``KreinLogistic`` chooses its regularization by the log-loss on held-out rows. The second model is the same with scikit-learn's
+# calibration. The other two are models of scikit-learn, on standardized columns.
 
 import numpy as np
 from sklearn.calibration import CalibratedClassifierCV, calibration_curve
@@ -43,9 +43,10 @@ for name, chance in chances.items():
     )
 
 # %%
-# On the diagonal a probability is what it says. The linear model is there, and seldom says anything definite. ``KreinLogistic``
-# decides most rows and, fitted on 800, is too sure of those in between, by the points printed above; calibration takes most of
-# that away, for six fits instead of one. The log-loss weighs both, and is the number to compare by.
+# On the diagonal the probabilities are correct. The linear model is close to it, but its probabilities are seldom near 0 or 1.
+# ``KreinLogistic`` gives most rows probabilities near 0 or 1; fitted on 800 rows, it is overconfident on the others, by the points
+# printed above. Calibration removes most of this, for six fits instead of one. The log-loss measures both effects, so models should
+# be compared by it.
 
 look = look_of("auto")
 figure = new_figure(9.5, 3.8)

@@ -1,14 +1,15 @@
 """
-Which letters are taken for which
-=================================
+Which letters are confused
+==========================
 
-A classifier with nothing set on 3,000 rows of *letter*, and what it confuses on 6,000 others.
+A classifier with default settings is fitted on 3,000 rows of *letter*; the figure shows which letters it confuses on 6,000
+others.
 """
 
 # %%
 # The matrix
 # ----------
-# Blue cells are right, orange ones wrong; a cell is as dark as its share of the true letter.
+# Blue cells are correct, orange cells wrong; the darker a cell, the larger its share of the rows of the true letter.
 
 import numpy as np
 from sklearn.metrics import confusion_matrix
@@ -25,7 +26,7 @@ print("chosen:", model.choice_.kernel)
 plot_confusion(y_test, predicted)
 
 # %%
-# The pairs that are confused most, in both directions together: those that people confuse as well.
+# The pairs that are confused most often, in both directions together, are those that people confuse as well.
 
 counts = confusion_matrix(y_test, predicted)
 pairs = np.triu(counts + counts.T, 1)

@@ -1,9 +1,10 @@
 """
-Repairs of a spectrum, and what they do
-=======================================
+Corrections of a spectrum
+=========================
 
-An indefinite matrix can be made positive by cutting off negative eigenvalues, by taking their size, by raising all of them, or
-by squaring. Here on shapes of digits, with new digits repaired in the way that is consistent with the training matrix.
+An indefinite matrix can be made positive semidefinite by setting negative eigenvalues to zero, by taking absolute values, by
+shifting all of them, or by squaring the matrix. This example compares these corrections on shapes of digits, with new digits
+corrected consistently with the training matrix.
 """
 
 # %%
@@ -29,10 +30,10 @@ train, test = np.arange(0, 600, 2), np.arange(1, 600, 2)
 print(krein.diagnose(K[np.ix_(train, train)], y=label[train]))
 
 # %%
-# Five answers
-# ------------
-# :class:`krein.SpectrumCorrection` learns the repair on the training matrix and applies it to the similarities of new objects.
-# ``SVC`` does the rest. Its C is the best of four for each, in hindsight, which favors none of them.
+# Five corrections
+# ----------------
+# :class:`krein.SpectrumCorrection` learns the correction on the training matrix and applies it to the similarities of new objects.
+# ``SVC`` then learns from the result. Its C is the best of four on the test rows, for each correction alike.
 
 inner, outer = K[np.ix_(train, train)], K[np.ix_(test, train)]
 
@@ -53,8 +54,8 @@ for name, score in scores.items():
     print(f"{name:9} accuracy {score:.3f}")
 
 # %%
-# The matrix as it is costs thirty points, and so does shifting, which changes the diagonal and nothing else. Cutting off, flipping
-# and squaring come close to each other; which is best depends on the data. The Kreĭn machine needs none of them.
+# The unchanged matrix loses thirty points, and so does shifting, which changes only the diagonal. Clipping, flipping and squaring
+# are close to each other; which is best depends on the data. The Kreĭn machine needs no correction.
 
 kept = max(
     krein.ExactKreinSVC("precomputed", C=c).fit(inner, label[train]).score(outer, label[test]) for c in (1.0, 10.0)
@@ -68,7 +69,7 @@ for name, color in names.items():
     left.plot(spectra[name] / spectra[name].max(), color=COLORS[color], linewidth=1.6, label=name)
 left.set_yscale("symlog", linthresh=1e-3)
 left.legend(frameon=False, labelcolor=look.ink, fontsize="small")
-dress(left, look, xlabel="rank", ylabel="eigenvalue, of the largest", title="the spectrum after each repair")
+dress(left, look, xlabel="rank", ylabel="eigenvalue, of the largest", title="the spectrum after each correction")
 bars = right.barh([*names, "ExactKreinSVC"], [100 * one for one in (*scores.values(), kept)])
 for bar, color in zip(bars, (*names.values(), "measure"), strict=True):
     bar.set_color(COLORS[color])

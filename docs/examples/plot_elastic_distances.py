@@ -2,8 +2,8 @@
 Elastic distances of time series
 ================================
 
-GunPoint: 50 series to learn from, 150 to test on, with the distances of `aeon <https://www.aeon-toolkit.org>`_. (This page has
-output where aeon was installed when it was built; it takes 25 s of processor time.)
+The data are GunPoint: 50 training series and 150 test series, with the distances of `aeon <https://www.aeon-toolkit.org>`_. (This
+page has output if aeon was installed when it was built; it takes 25 s of processor time.)
 """
 
 # %%
@@ -26,7 +26,8 @@ diagnosis.plot_objects()
 # %%
 # Power and scale from the labels
 # -------------------------------
-# Distances of training series are computed once; power and scale are those whose ridge errs least on series held out.
+# Distances of training series are computed once; power and scale are those whose ridge model has the least error on held-out
+# series.
 for metric in ("dtw", "msm", "twe"):
     kernel = krein.DistanceKernel(metric, power="auto", scale="auto")
     model = krein.ExactKreinSVC(kernel, C=100.0).fit(X, y)
@@ -40,7 +41,7 @@ for metric in ("dtw", "msm", "twe"):
 # %%
 # Landmarks for many series
 # -------------------------
-# Distances to 25 landmarks are all that is computed.
+# Only distances to 25 landmarks are computed.
 features = krein.KreinNystroem(krein.DistanceKernel("twe"), n_components=25, random_state=0)
 model = krein.KreinRidgeClassifier(features).fit(X, y)
 print(f"25 landmarks: {model.score(X_new, y_new):.3f}")

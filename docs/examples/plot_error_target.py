@@ -1,9 +1,9 @@
 """
-Ask for an error, get a width
-=============================
+The width for a target error
+============================
 
-How many columns does a kernel need? Say how much error you can bear, and ``n_components="auto"`` finds the smallest map that
-meets it on rows it set aside. Three kernels on *letter*.
+How many columns does a kernel need? Set a target error, and ``n_components="auto"`` finds the smallest map that meets it on
+held-out rows. The example uses three kernels on *letter*.
 """
 
 # %%
@@ -30,7 +30,7 @@ for name, kernel in kernels.items():
     print(f"{name:21} {words}")
 
 # %%
-# On the right the error on rows that the map has never seen: on or below the line.
+# On the right is the error on new rows: it should be on or below the line.
 
 look = look_of("auto")
 figure = new_figure(9.5, 3.6)
@@ -43,5 +43,5 @@ right.plot(targets, targets, color=look.ink, linewidth=1)
 for axes in (left, right):
     axes.invert_xaxis()
 left.legend(frameon=False, labelcolor=look.ink, fontsize="small")
-dress(left, look, xlabel="error asked for", ylabel="columns taken")
-dress(right, look, xlabel="error asked for", ylabel="error on new rows")
+dress(left, look, xlabel="target error", ylabel="columns needed")
+dress(right, look, xlabel="target error", ylabel="error on new rows")

@@ -2,13 +2,13 @@
 Error against width, and against time
 =====================================
 
-How many columns does an indefinite kernel need? The paper's estimator, what this library makes of it, and Nyström, on the
-*letter* data, at equal width and at equal time.
+How many columns does an indefinite kernel need? This example compares the paper's estimator, the maps of this library and Nyström
+on the *letter* data, at equal width and at equal time.
 """
 
 # %%
-# Rows with columns in [0, 1] and unit length, as in the paper. The kernel is a difference of two Gaussians: it is negative
-# everywhere, so leaving the signs out is not an option.
+# Columns are scaled to [0, 1] and rows to unit length, as in the paper. The kernel is a difference of two Gaussians: it is negative
+# everywhere, so the signs are essential.
 
 import time
 
@@ -25,7 +25,7 @@ kernel = DeltaGaussian(1.0, 10.0)
 exact = kernel(X_new)
 
 # %%
-# Five ways to make features. All have the same number of output columns.
+# Five maps with the same number of output columns.
 
 Features, Nystroem = krein.SignedFourierFeatures, krein.KreinNystroem
 methods = {
@@ -63,9 +63,9 @@ for name, (method, options, _, _) in methods.items():
     print(f"{name:34}", "  ".join(f"{errors[name, width]:.4f}" for width in widths))
 
 # %%
-# The head and the least-mass tail bring most of the gain; calibration and projection add to it. Nyström is hard to beat on
-# smooth kernels in 16 dimensions. Its price, and that of projected features, is in the time per row, on the right. Fitting takes
-# a moment with any of them.
+# The head and the least-mass tail give most of the gain; calibration and projection add to it. Nyström is hard to beat on smooth
+# kernels in 16 dimensions. Nyström and projected features cost more time per row, as the right panel shows. Fitting is fast for
+# all of them.
 
 look = look_of("auto")
 figure = new_figure(9.5, 4.2)
@@ -74,7 +74,7 @@ for name, (_, _, color, marker) in methods.items():
     line = {"color": COLORS[color], "marker": marker, "linewidth": 1.6}
     left.loglog(widths, [errors[name, width] for width in widths], label=name, **line)
     right.loglog([times[name, width] for width in widths], [errors[name, width] for width in widths], **line)
-dress(left, look, xlabel="output columns", ylabel="relative error on unseen rows")
+dress(left, look, xlabel="output columns", ylabel="relative error on new rows")
 dress(right, look, xlabel="milliseconds to transform 1,000 rows", ylabel="")
 right.xaxis.set_major_formatter("{x:g}")
 right.xaxis.set_minor_formatter("")

@@ -2,14 +2,14 @@
 One letter of twenty-six
 ========================
 
-Find the *H* among capital letters: 35 of 1,000 training rows. Accuracy is 97 % for a model that finds none. What class weights do,
-and what moving the threshold does.
+Find the *H* among capital letters: 35 of 1,000 training rows. A model that finds none has an accuracy of 97 %. This example shows
+the effects of class weights and of the threshold.
 """
 
 # %%
-# Ranking, then cutting
+# Ranking and threshold
 # ---------------------
-# A classifier ranks rows by its margin; the threshold says where to cut. A curve shows every cut.
+# A classifier ranks rows by its margin; rows above the threshold are predicted as *H*. A curve shows all thresholds.
 
 from sklearn.metrics import average_precision_score, precision_recall_curve, precision_score, recall_score
 from sklearn.model_selection import TunedThresholdClassifierCV
@@ -26,7 +26,7 @@ even = krein.KreinRidgeClassifier(class_weight="balanced", random_state=0).fit(X
 cut = TunedThresholdClassifierCV(plain, scoring="f1", cv=3).fit(X, y)
 
 # %%
-# Weights make the model cry out more often, and rank worse; a threshold chosen on rows held out keeps the better ranking.
+# Weights raise the number of alarms and make the ranking worse; a threshold chosen on held-out rows keeps the better ranking.
 
 look = look_of("auto")
 figure = new_figure(6.4, 3.8)

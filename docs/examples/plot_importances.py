@@ -2,15 +2,15 @@
 Which columns matter
 ====================
 
-A metric learned from the data stretches the columns that the target depends on and shrinks the others. On scikit-learn's table of
-442 people with diabetes: ten columns, and how the disease progressed within a year.
+A metric learned from the data stretches the columns that the target depends on and shrinks the others. The table is scikit-learn's
+diabetes set of 442 people: ten columns, and the progression of the disease within a year.
 """
 
 # %%
 # Learn the metric
 # ----------------
-# The kernel compares rows in the metric, which is learned from the gradients of the model itself. What it learns is the share of
-# each column in the mean squared derivative of the prediction.
+# The kernel compares rows in the metric, which is learned from the gradients of the model itself. The importance of a column is its
+# share in the mean squared derivative of the prediction.
 
 import numpy as np
 from sklearn.datasets import load_diabetes
@@ -28,11 +28,11 @@ for name, share in sorted(zip(X.columns, importances, strict=True), key=lambda p
     print(f"{name}: {share:.0%}")
 
 # %%
-# A blood value (s5, the logarithm of triglycerides) and the body mass index lead.
+# A blood value (s5, the logarithm of triglycerides) and the body mass index are the most important.
 #
 # Does it help?
 # -------------
-# On a small table it need not: there is little to learn a metric from.
+# On a small table it may not help, because there are few rows to learn a metric from.
 
 learned, equal = krein.KreinRidge(features), krein.KreinRidge(random_state=0)
 for name, model in (("learned metric", learned), ("columns of equal worth", equal)):

@@ -1,16 +1,16 @@
 """
-An indefinite similarity that scikit-learn cannot take
-======================================================
+An indefinite similarity that scikit-learn cannot handle
+========================================================
 
-Scores of pairs, such as alignment scores or the answers of people, come as a matrix of similarities. Nothing makes it positive
-definite. Here is such a matrix, what scikit-learn does with it, and what this library does instead.
+Scores of pairs, such as alignment scores or ratings by people, form a matrix of similarities, which need not be positive definite.
+This example shows such a matrix, what scikit-learn does with it, and what this library does instead.
 """
 
 # %%
 # Similarities with a negative part that matters
 # ----------------------------------------------
 # Points of space-time, in three groups: the similarity of two points is how much their positions agree *minus* how much
-# their times agree. The groups differ in time, so it is the negative part that tells them apart.
+# their times agree. The groups differ in time, so only the negative part distinguishes them.
 
 import warnings
 
@@ -42,10 +42,10 @@ values = np.linalg.eigvalsh(K)
 print(f"eigenvalues from {values[0]:.1f} to {values[-1]:.1f}; {np.mean(values < -1e-9):.0%} of them negative")
 
 # %%
-# What scikit-learn says
+# What scikit-learn does
 # ----------------------
-# ``KernelPCA`` refuses the matrix once it sees all eigenvalues. ``SVC`` takes it without a word, although its problem is no
-# longer convex and the solver may stop anywhere: here it stops at a rule that is worse than guessing.
+# ``KernelPCA`` raises an error if it computes all eigenvalues. ``SVC`` takes the matrix without a warning, although its problem is
+# no longer convex and the solver may stop anywhere: here it stops at a classifier that is worse than guessing.
 
 try:
     KernelPCA(kernel="precomputed", eigen_solver="dense").fit(K)
@@ -62,9 +62,9 @@ print(
 # %%
 # The same matrix in a Kreĭn space
 # --------------------------------
-# `ExactKreinSVC` solves a convex problem on the flipped spectrum and carries the solution back, so that new points are
-# compared by the similarity itself. `KreinNystroem` makes features of it, with their signs, and any learner of the library takes
-# those: here ridge, and principal components.
+# `ExactKreinSVC` solves a convex problem on the flipped spectrum and transforms the solution back, so that new points are
+# compared by the similarity itself. `KreinNystroem` computes features with signs, which any learner of the library takes: here
+# ridge, and principal components.
 
 exact = krein.ExactKreinSVC(kernel="precomputed", C=10.0).fit(K, label[train])
 print(f"ExactKreinSVC: test accuracy {exact.score(K_test, label[test]):.2f}, {exact.support_.size} support vectors")
@@ -78,8 +78,8 @@ for value in components.eigenvalues_:
     print(f"component with eigenvalue {value:8.1f}")
 
 # %%
-# The largest component is negative: it is time. Clipping negative eigenvalues would throw away the one direction in which the
-# groups differ.
+# The largest component is negative: it is time. Clipping negative eigenvalues would remove the one direction in which the groups
+# differ.
 
 negative = int(np.argmax(components.signature_ < 0))
 positive = int(np.argmax(components.signature_ > 0))

@@ -1,14 +1,15 @@
 """
-Where to put landmarks
-======================
+How to choose landmarks
+=======================
 
-Nyström needs rows to compare all others with. Three rules on *letter*, and the error at equal numbers of landmarks.
+Nyström compares all rows with a few landmarks. This example compares three rules for landmarks on *letter*, at equal numbers.
 """
 
 # %%
 # Three rules
 # -----------
-# Drawn uniformly; centers of k-means; pivots, each drawn in proportion to what the ones before leave unexplained.
+# Landmarks are drawn uniformly; or are the centers of k-means; or are pivots, each drawn in proportion to the part of the
+# similarity that the ones before leave unexplained.
 
 import numpy as np
 from sklearn.decomposition import PCA

@@ -8,8 +8,8 @@ From rows to signed features to a model, on the 26 letters of the *letter* data.
 # %%
 # Features
 # --------
-# The map finds out by itself how far apart rows are, which measure to use, and how to weight the frequencies. Every column
-# has a sign.
+# The map takes the largest distance from the rows, finds a measure, and fits the weights of the frequencies. Every column has a
+# sign.
 
 import numpy as np
 from sklearn.linear_model import RidgeClassifier

@@ -2,15 +2,15 @@
 More rows: features, exact, and leaves
 ======================================
 
-Three ways to solve the same problem as the rows of *letter* grow: on features, exactly, and in a tree whose leaves are solved
-exactly. What each makes of 400 to 1,600 rows.
+Three solvers for the same problem on a growing number of rows of *letter*, 400 to 1,600: on features, exactly, and in a tree
+whose leaves are solved exactly.
 """
 
 # %%
 # Accuracy and time
 # -----------------
-# Nothing is set but the solver. Exact solutions take a time that grows with the cube of the rows and are the default up to 5,000;
-# above, leaves are.
+# Only the solver is set. The time of exact solutions grows with the cube of the number of rows; they are the default up to 5,000
+# rows, and leaves above.
 
 import time
 

@@ -3,13 +3,13 @@ What is this matrix?
 ====================
 
 Four matrices of similarities between the same objects: positive, positive with noise, indefinite, and distances that are not
-Euclidean. `krein.diagnose` tells them apart and says why.
+Euclidean. `krein.diagnose` distinguishes them and gives reasons.
 """
 
 # %%
-# Positive, but for noise in the entries
-# --------------------------------------
-# Negative directions found among half of the objects mean nothing to the other half.
+# Positive definite except for noise in the entries
+# -------------------------------------------------
+# Negative directions found in one half of the objects are not found in the other half.
 import numpy as np
 
 import krein
@@ -35,15 +35,15 @@ diagnosis.plot_objects()
 # Distances
 # ---------
 # City-block distances are a metric and yet not Euclidean: a quarter of the spectrum is negative, and here the negative part
-# carries the answer. `KreinMDS` draws the objects with the sign of every axis.
+# predicts the labels. `KreinMDS` finds coordinates of the objects, with the sign of every axis.
 city = np.abs(X[:, None] - X).sum(axis=2)
 print(krein.diagnose(city, distance=True, y=y))
 model = krein.KreinMDS(n_components=6).fit(city)
 print("signs of the axes", model.signature_, "eigenvalues", model.eigenvalues_.round(1))
 
 # %%
-# What learns best from it
-# ------------------------
-# Nested cross-validation; the repairs of scikit-learn's ``SVC`` map new objects consistently.
+# Which model learns best from it
+# -------------------------------
+# Nested cross-validation; the corrections before scikit-learn's ``SVC`` treat new objects consistently.
 H = np.eye(300) - 1.0 / 300
 print(krein.compare(-0.5 * H @ city**2 @ H, y, folds=3))

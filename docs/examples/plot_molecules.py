@@ -2,13 +2,12 @@
 Molecules as graphs
 ===================
 
-MUTAG, 188 molecules, which comes with GraKeL. (This page has output where GraKeL was installed when it was built; it takes 5
-s.)
+The data are MUTAG, 188 molecules, from GraKeL. (This page has output if GraKeL was installed when it was built; it takes 5 s.)
 """
 
 # %%
-# A matching of atoms is no positive kernel
-# -----------------------------------------
+# A matching of atoms is not positive definite
+# --------------------------------------------
 # Atoms of two molecules are assigned to each other so that as many neighbors as possible agree.
 from pathlib import Path
 
@@ -44,8 +43,8 @@ diagnosis.plot()
 diagnosis.plot_objects()
 
 # %%
-# Beside a positive one
-# ---------------------
+# A positive definite kernel for comparison
+# -----------------------------------------
 graphs = []
 for number in np.unique(graph_of):
     inside = [tuple(edge) for edge in edges.tolist() if graph_of[edge[0]] == number]

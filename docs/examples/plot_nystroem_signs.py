@@ -2,8 +2,8 @@
 Nyström with and without signs
 ==============================
 
-Scikit-learn's ``Nystroem`` takes the singular values of the matrix of landmarks. For an indefinite kernel these are the sizes of
-the eigenvalues, so the map converges to another kernel: more landmarks do not help. :class:`krein.KreinNystroem` keeps the signs.
+Scikit-learn's ``Nystroem`` takes the singular values of the landmark block. For an indefinite kernel these are the absolute
+eigenvalues, so the map converges to another kernel: more landmarks do not help. :class:`krein.KreinNystroem` keeps the signs.
 """
 
 # %%

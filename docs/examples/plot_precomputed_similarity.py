@@ -3,8 +3,8 @@ A similarity that is not positive definite
 ==========================================
 
 Dynamic time warping compares series that run at different speeds. A similarity such as one minus the scaled distance is symmetric
-but has large negative eigenvalues, so methods for positive definite kernels do not apply. `KreinNystroem` takes its
-matrix as it is, keeps the signs, and gives features for any linear model.
+but has large negative eigenvalues, so methods for positive definite kernels do not apply. `KreinNystroem` takes the
+unchanged matrix, keeps the signs, and gives features for any linear model.
 """
 
 # %%
@@ -89,7 +89,7 @@ ax.stem(
 ax.stem(
     np.where(values[order] < 0, -values[order], np.nan), linefmt="C3-", markerfmt="C3o", basefmt=" ", label="negative"
 )
-ax.set(yscale="log", xlabel="rank by size", ylabel="|eigenvalue|", title="The spectrum of a warping similarity")
+ax.set(yscale="log", xlabel="rank by absolute value", ylabel="|eigenvalue|", title="The spectrum of a warping similarity")
 ax.legend()
 fig.tight_layout()
 plt.show()

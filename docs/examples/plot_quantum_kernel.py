@@ -2,8 +2,8 @@
 A quantum kernel with finitely many shots
 =========================================
 
-A fidelity is a probability, estimated by counting. The matrix of exact fidelities is positive; that of counts is not. (This
-page has output where qiskit was installed when it was built; it takes 3 s.)
+A fidelity is a probability, estimated by counting. The matrix of exact fidelities is positive semidefinite; that of counts is not.
+(This page has output if qiskit was installed when it was built; it takes 3 s.)
 """
 
 # %%
@@ -37,7 +37,8 @@ for shots in (32, 128, 1024):
 # %%
 # What to do
 # ----------
-# The negative part is noise: the nearest positive matrix with ones on the diagonal, and new objects mapped accordingly.
+# The negative part is noise: use the nearest positive semidefinite matrix with ones on the diagonal, and correct new objects
+# consistently.
 print(found)
 found.plot()
 print(krein.compare(K, y, methods=["svc-raw", "svc-clip", "svc-flip", "krein-ridge"]))

@@ -2,13 +2,13 @@
 From SVC(kernel="sigmoid") to krein
 ===================================
 
-The sigmoid kernel of every support vector library is indefinite for most of its parameters, and its machine is then no solution
-of anything. The same kernel, the same C and the same rows in :class:`krein.ExactKreinSVC`, on the breast cancer table.
+The sigmoid kernel of support vector libraries is indefinite for most of its parameters, and the fitted machine is then not a
+solution of the problem. This example uses the same kernel, C and rows in :class:`krein.ExactKreinSVC`, on the breast cancer table.
 """
 
 # %%
-# One parameter moved
-# -------------------
+# Accuracy against the offset
+# ---------------------------
 # :math:`\tanh(\gamma\,x^\top y + c)` with :math:`\gamma = 1/30` on standardized columns, for offsets :math:`c` from −2 to 1.
 
 import warnings
@@ -41,7 +41,7 @@ for offset in offsets:
 print(f"least accuracy over the offsets: SVC {min(theirs):.3f}, ExactKreinSVC {min(ours):.3f}")
 
 # %%
-# The problem that libsvm solves is not convex, and its answer depends on where it stops: it is ahead by a point at best, and ten
+# The problem of LibSVM is not convex, and its result depends on where the solver stops: it is ahead by a point at best, and ten
 # points behind at worst. The Kreĭn machine solves a problem that has one solution.
 
 look = look_of("auto")

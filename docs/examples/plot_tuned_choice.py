@@ -1,16 +1,16 @@
 """
-What a choice from the data looks like
-======================================
+How a kernel is chosen from the data
+====================================
 
-A learner with nothing set tries kernels at several length scales on *letter* and takes the one with the least error on rows left
-out. Was it right? Rows that took no part in the choice say so.
+A learner with default settings tries kernels at several length scales on *letter* and chooses the one with the least error on
+left-out rows. Held-out rows show whether the choice was good.
 """
 
 # %%
 # The choice
 # ----------
-# All candidates on 240 rows, the best of them on more, the last few on all. Errors are those of a ridge model on rows left out,
-# in units of the error of a constant.
+# All candidates are scored on 240 rows, the best of them on more, the last few on all. Errors are those of a ridge model on
+# left-out rows, relative to the error of a constant.
 
 import krein
 from krein.plotting import COLORS, dress, look_of, new_figure, plot_trials
@@ -23,10 +23,10 @@ print("chosen:", model.choice_.kernel)
 tried = plot_trials(model.choice_.trials)
 
 # %%
-# Was it right?
-# -------------
-# The same learner, restricted to one family of kernels at a time. The error on 240 rows, where all candidates are compared, is
-# set against the accuracy on new rows: it need only put the good ones on the short list.
+# Was the choice good?
+# --------------------
+# The same learner, restricted to one family of kernels at a time. The figure shows the error on 240 rows, where all candidates are
+# compared, against the accuracy on new rows: this error only has to put the good kernels on the short list.
 
 from krein.kernels import NTK, Cauchy, Gaussian, Laplacian, Matern  # noqa: E402  # beside its use
 
@@ -36,7 +36,7 @@ for name, kernel in families.items():
     one = krein.KreinRidgeClassifier(krein.TunedFeatures([kernel], random_state=0)).fit(X, y)
     error = min(trial.error for trial in one.choice_.trials if trial.n_rows == 240)
     points[name] = error, one.score(X_test, y_test)
-    print(f"{name:10} error left out {error:.3f}, accuracy on new rows {points[name][1]:.3f}")
+    print(f"{name:10} leave-one-out error {error:.3f}, accuracy on new rows {points[name][1]:.3f}")
 print(f"chosen from all: accuracy on new rows {model.score(X_test, y_test):.3f}")
 
 look = look_of("auto")
@@ -48,4 +48,4 @@ for (name, (error, score)), color in zip(points.items(), COLORS.values(), strict
 axes.axhline(model.score(X_test, y_test), color=look.ink, linewidth=1.0, linestyle="--", label="chosen from all")
 axes.margins(x=0.2)
 axes.legend(frameon=False, labelcolor=look.ink)
-dress(axes, look, xlabel="least error of 240 rows, left out", ylabel="accuracy on new rows")
+dress(axes, look, xlabel="least leave-one-out error of 240 rows", ylabel="accuracy on new rows")

@@ -1,4 +1,4 @@
-"""Relative error of `SignedFourierFeatures` on rows it has not seen, beside the errors it must reach.
+"""Relative error of `SignedFourierFeatures` on held-out rows, with the targets that it must reach.
 
 Run it as ``KREIN_DATA=folder python benchmarks/accuracy.py [--seeds 10] [--only letter] [--rows 100000]``. letter comes with the
 package, the other data sets from the folder or their official source. Columns are scaled to [0, 1] and rows to unit length,
@@ -105,12 +105,12 @@ def fit_time(most: int) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--rows", type=int, default=100_000, help="training rows to fit on at most")
+    parser.add_argument("--rows", type=int, default=100_000, help="largest number of training rows")
     parser.add_argument("--only", default="", help="lines whose data set, kernel or weights contain this")
     options = parser.parse_args()
     columns = f"{'target':>9s}{'error':>9s}{'worst':>9s}{'estimate':>10s}{'fit':>7s}"
     head = f"{'data':12s}{'kernel':38s}{'D':>5s}  {'weights':11s}{columns}"
-    print(f"mean of {options.seeds} seeds, {TEST_ROWS} unseen rows\n{head}")
+    print(f"mean of {options.seeds} seeds, {TEST_ROWS} held-out rows\n{head}")
     missed = 0
     for case in CASES:
         label = f"{case.data}{' raw' if case.raw else ''}"

@@ -2,7 +2,7 @@
 
 Every learner of this library with nothing set beside support vector machines, features, neighbors, boosting and xRFM on the same
 folds. Prints a table a section, writes ``learning.json`` beside this file and the tables of the guide page "How good is it".
-Sets that nothing is developed on (``--all``) are shown as means only.
+Sets that were not used in development (``--all``) are shown as means only.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ SECTIONS = ("small", "held back", "larger", "stored", "regression")
 
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--all", action="store_true", help="also the sets that nothing is developed on, as means")
-    parser.add_argument("--only", nargs="+", choices=SECTIONS, help="some sections")
-    parser.add_argument("--sets", nargs="+", default=(), help="some sets of the sections")
-    parser.add_argument("--methods", nargs="+", default=(), help="some methods, such as krein-ridge svc-tuned")
+    parser.add_argument("--all", action="store_true", help="also the sets that were not used in development, as means")
+    parser.add_argument("--only", nargs="+", choices=SECTIONS, help="run only these sections")
+    parser.add_argument("--sets", nargs="+", default=(), help="run only these sets")
+    parser.add_argument("--methods", nargs="+", default=(), help="run only these methods, such as krein-ridge svc-tuned")
     parser.add_argument(
-        "--join", action="store_true", help="keep what learning.json has of other sections, sets and methods"
+        "--join", action="store_true", help="keep the results of other sections, sets and methods in learning.json"
     )
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--out", type=Path, default=HERE, help="folder of learning.json")
@@ -35,7 +35,7 @@ def main(arguments: list[str] | None = None) -> None:
         "--tables", type=Path, default=None, help="folder of the guide's tables, if they are to be written"
     )
     parser.add_argument(
-        "--quick", action="store_true", help="three small sets and one regression, to see that everything runs"
+        "--quick", action="store_true", help="three small sets and one regression, to test that everything runs"
     )
     options = parser.parse_args(arguments)
     pin_threads(options.threads)

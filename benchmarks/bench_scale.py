@@ -28,9 +28,9 @@ PARTS = ("letter", "magic", "ijcnn1", "cod_rna", "covtype", "growth", "cluster",
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help=f"{QUICK_TRAIN:,} rows of each set and one width")
-    parser.add_argument("--only", type=_parts, default=PARTS, help=f"some of {','.join(PARTS)}, with commas")
-    parser.add_argument("--lines", nargs="+", help='some models, such as "krein, features" boosting')
-    parser.add_argument("--again", action="store_true", help="measure what scale.json has once more")
+    parser.add_argument("--only", type=_parts, default=PARTS, help=f"run only some of {','.join(PARTS)}, separated by commas")
+    parser.add_argument("--lines", nargs="+", help='run only these models, such as "krein, features" boosting')
+    parser.add_argument("--again", action="store_true", help="measure again what scale.json already has")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--out", type=Path, default=HERE, help="folder of scale.json")
     parser.add_argument(
@@ -78,7 +78,7 @@ class Record:
         self.results = {**(known if known.get("quick") == quick else empty), "machine": machine}
 
     def keep(self, place: tuple[str, ...], measure: Any) -> Any:
-        """What is known at a place, or what is measured now; a failure is no result, and is tried again the next time."""
+        """The result stored at a place, or one measured now; a failure is not stored, and is tried again the next time."""
         within = self.results
         for name in place[:-1]:
             within = within.setdefault(name, {})

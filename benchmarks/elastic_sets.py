@@ -1,4 +1,4 @@
-"""Four sets of time series with one elastic distance, everything chosen on the training series: accuracy on the test series.
+"""Accuracy on four sets of time series with one elastic distance, where all choices are made on the training series.
 
     python benchmarks/elastic_sets.py
 
@@ -61,7 +61,7 @@ def main() -> None:
     if datasets is None:
         raise SystemExit("the series and their distances are those of aeon: pip install aeon")
     columns = [(what, distance) for what in ("held_out", "nearest", "machine") for distance in DISTANCES]
-    print(f"{'':<17}{'error held out':>16}{'1-NN, test':>16}{'machine, test':>16}")
+    print(f"{'':<17}{'held-out error':>16}{'1-NN, test':>16}{'machine, test':>16}")
     print(f"{'':<17}" + "".join(f"{distance:>8}" for _, distance in columns))
     rows = []
     for name in SETS:
@@ -72,7 +72,7 @@ def main() -> None:
     print(f"{'mean':<17}" + "".join(f"{value:8.3f}" for value in means.values()))
     chosen = min(DISTANCES, key=lambda distance: means["held_out", distance])
     errors = ", ".join(f"{distance} {means['held_out', distance]:.4f}" for distance in DISTANCES)
-    print(f"held out: {errors}; chosen: {chosen}, test accuracy {means['machine', chosen]:.3f}")
+    print(f"held-out errors: {errors}; chosen: {chosen}, test accuracy {means['machine', chosen]:.3f}")
 
 
 if __name__ == "__main__":

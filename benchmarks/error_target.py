@@ -1,4 +1,4 @@
-"""Whether ``n_components="auto", error=…`` keeps its word on rows not seen: ``python benchmarks/error_target.py [--quick]``.
+"""Whether ``n_components="auto", error=…`` meets its target on new rows: ``python benchmarks/error_target.py [--quick]``.
 
 For each data set, kernel and target: how often the relative Frobenius error on 1,000 rows not seen is at most 1.2 times the target,
 the worst case, the median width chosen, and beside it the smallest width that would have done on those very rows: of the chosen
@@ -26,7 +26,7 @@ TARGETS = (0.1, 0.01, 0.001, 0.0001)
 
 @dataclass(frozen=True)
 class Outcome:
-    """One fit: error on rows not seen, width chosen, widths that would have done, and what it took."""
+    """One fit: error on new rows, chosen width, widths that would have been enough, and the time it took."""
 
     error: float
     width: int
@@ -81,7 +81,7 @@ def measure(name: str, kernel: Kernel, target: float, seed: int, most: int) -> O
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--rows", type=int, default=20_000, help="training rows, at most")
+    parser.add_argument("--rows", type=int, default=20_000, help="largest number of training rows")
     parser.add_argument("--data", nargs="*", default=["letter", "ijcnn1", "covtype", "cod_rna"])
     parser.add_argument("--kernels", nargs="*", default=list(KERNELS), choices=list(KERNELS))
     parser.add_argument("--targets", nargs="*", type=float, default=list(TARGETS))
@@ -112,7 +112,7 @@ def main() -> None:
                     f"{best:5.0f} {len(promised):3}/{len(done):<2} {seconds:6.2f}",
                     flush=True,
                 )
-    print(f"\nkept: {kept} of {total} targets that were said to be met")
+    print(f"\nmet on new rows: {kept} of {total} targets that were reported as met")
 
 
 if __name__ == "__main__":

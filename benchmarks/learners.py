@@ -1,4 +1,4 @@
-"""What learning costs: streaming ridge against the bare ZᵀZ, memory, growth with n; support vector machines.
+"""The cost of learning: streaming ridge against the bare ZᵀZ, memory, growth with n; support vector machines.
 
     python benchmarks/learners.py ridge   [--rows 581012] [--components 2048]
     python benchmarks/learners.py growth  [--components 2048]
@@ -40,7 +40,7 @@ def covtype(n_rows: int) -> tuple[np.ndarray, np.ndarray]:
 
         X, y = load("covtype", split=False, binary=False)
     except OSError as error:
-        print(f"# no covtype ({error}); made-up rows of its shape")
+        print(f"# no covtype ({error}); random rows of its shape")
         X, y = rng.uniform(0, 1, size=(581_012, 54)).astype(np.float32), rng.integers(1, 8, 581_012)
     order = rng.permutation(X.shape[0])[:n_rows]
     (X,) = minmax_unit(X[order])

@@ -32,7 +32,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeats", type=int, default=2)
     parser.add_argument("--dims", type=int, nargs="+", default=[3, 16, 123, 1000])
-    parser.add_argument("--cpu", action="store_true", help="processor time, for machines that have other work to do")
+    parser.add_argument("--cpu", action="store_true", help="measure processor time, for busy machines")
     options = parser.parse_args()
     clock = time.process_time if options.cpu else time.perf_counter
     radius = 2**0.5

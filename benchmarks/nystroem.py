@@ -1,4 +1,4 @@
-"""KreinNystroem beside scikit-learn's Nystroem at the same landmarks, in one run: processor time of fit and transform.
+"""Processor time of fit and transform of KreinNystroem and scikit-learn's Nystroem with the same landmarks, in one run.
 
     python benchmarks/nystroem.py --rows 20000 --columns 16 --dtype float32
 
@@ -20,7 +20,7 @@ from krein.kernels import NTK, DeltaGaussian, Gaussian
 
 
 def least(work: Callable[[], object], repeats: int = 5) -> float:
-    """Least processor time of several runs, which others on the machine disturb less than the clock."""
+    """Least processor time of several runs, which other work on the machine disturbs less than wall time."""
     times = []
     for _ in range(repeats):
         began = time.process_time()

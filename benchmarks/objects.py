@@ -61,7 +61,7 @@ def share(left: list[str], right: list[str], jobs: int) -> int:
 
 
 class Task:
-    """Strings to learn from and to be tested on."""
+    """Strings to learn from and to test on."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         self.X, self.y = strings(options.rows, 1)
@@ -117,7 +117,7 @@ def main() -> None:
     parser.add_argument("--new", type=int, default=5_000)
     parser.add_argument("--landmarks", type=int, default=200)
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--part", choices=("bare", "learned"), help="one side alone, once: its seconds are printed")
+    parser.add_argument("--part", choices=("bare", "learned"), help="run one side only, once, and print its seconds")
     options = parser.parse_args()
     if Levenshtein is None:
         parser.error("the edit distance is that of rapidfuzz: pip install rapidfuzz")
@@ -139,7 +139,7 @@ def main() -> None:
     print(
         f"n_evaluations_        {model.features_.n_evaluations_:,} of {(options.landmarks + 1) * options.rows:,} allowed"
     )
-    print(f"accuracy on new ones  {accuracy:.3f}")
+    print(f"accuracy, new strings {accuracy:.3f}")
     square = options.rows**2 * 8 / 2**20
     print(f"memory                {after / 1024:.0f} MiB at most, {before / 1024:.0f} before; n × n is {square:,.0f}")
 

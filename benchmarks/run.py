@@ -1,4 +1,4 @@
-"""Speed and memory of krein beside its bounds and its peers: ``make bench``, or ``python benchmarks/run.py [--full]``.
+"""Speed and memory of krein, compared with bounds and other packages: ``make bench``, or ``python benchmarks/run.py [--full]``.
 
 Prints one table and writes ``results.json`` and ``results.svg`` beside this file. Repeats are interleaved; a ratio is the
 median of the ratios within each turn, with quartiles. Threads are pinned in all libraries and stated.
@@ -72,8 +72,8 @@ def sections(size: str, threads: int) -> dict[str, Callable[[], tuple[list[Any],
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--full", action="store_true", help="all data sets, more rows, more repeats; about an hour")
-    parser.add_argument("--tiny", action="store_true", help="a few rows, to see that everything runs")
-    parser.add_argument("--only", nargs="+", choices=SECTIONS, default=SECTIONS, help="some sections")
+    parser.add_argument("--tiny", action="store_true", help="a few rows, to test that everything runs")
+    parser.add_argument("--only", nargs="+", choices=SECTIONS, default=SECTIONS, help="run only these sections")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--out", type=Path, default=HERE, help="folder of the results")
     options = parser.parse_args(arguments)

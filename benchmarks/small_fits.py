@@ -1,4 +1,4 @@
-"""Seconds of fits on small data, where nobody should wait; ``python benchmarks/small_fits.py``.
+"""Seconds of fits on small data, which should be fast; ``python benchmarks/small_fits.py``.
 
 The data are made up: normal rows, and for the classifiers six classes around centers, 4,500 × 36. Every fit is made once before it
 is timed, in a process that has loaded its compiled code, on other rows so that no measure is remembered.

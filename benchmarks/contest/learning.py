@@ -68,7 +68,7 @@ class Section:
 
 
 def held_back() -> tuple[str, ...]:
-    """KEEL's sets that nothing is developed on."""
+    """KEEL's sets that were not used in development."""
     return tuple(name for name in keel_names() if name not in DEVELOPMENT)
 
 
@@ -114,7 +114,7 @@ def join_sets(now: Sequence[SetScores], before: dict[str, Any] | None, order: Se
 
 
 def _definite(task: str) -> Contender:
-    """Ours without indefinite kernels: what they are worth is the difference."""
+    """Ours without indefinite kernels; the difference is the gain from these."""
     kernels = [kernel for kernel in PORTFOLIO if not isinstance(kernel, DeltaGaussian)]
     learner = KreinRidgeClassifier if task == "classification" else KreinRidge
     features = TunedFeatures(kernels, random_state=0)

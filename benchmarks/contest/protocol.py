@@ -31,7 +31,7 @@ Folds = list[tuple[np.ndarray, np.ndarray]]
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """Raw rows to fit on and others to be judged on."""
+    """Raw rows to fit on and others to test on."""
 
     X: np.ndarray
     y: np.ndarray
@@ -67,13 +67,13 @@ def larger_rows(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def larger_fold(y: np.ndarray) -> Folds:
-    """Of the rows of a larger set 30 % to be judged on, as numbers of rows."""
+    """The 30 % of the rows of a larger set to test on, as numbers of rows."""
     train, test = train_test_split(np.arange(len(y)), test_size=0.3, random_state=0, stratify=y)
     return [(train, test)]
 
 
 def larger_split(X: np.ndarray, y: np.ndarray) -> Split:
-    """The rows of a larger set to fit on, and those to be judged on."""
+    """The rows of a larger set to fit on, and those to test on."""
     X, y = larger_rows(X, y)
     ((train, test),) = larger_fold(y)
     return Split(X[train], y[train], X[test], y[test])

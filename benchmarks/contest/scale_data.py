@@ -12,7 +12,7 @@ __all__ = ["SETS", "load_scale"]
 
 SETS = ("covtype", "cod_rna", "ijcnn1", "letter", "magic")
 _SHARE = 0.7
-_COVTYPE = 500_000, 50_000  # rows to fit on, from the front, and to be judged on, from the end
+_COVTYPE = 500_000, 50_000  # rows to fit on, from the front, and to test on, from the end
 
 
 def load_scale(name: str, most_train: int | None = None, most_test: int | None = None) -> Split:

@@ -15,7 +15,7 @@ __all__ = ["TABLES", "LocalAgainstFeatures", "compare_solvers"]
 
 @dataclass(frozen=True)
 class LocalAgainstFeatures:
-    """What both ways of solving come to on the rows of one table, each row judged once.
+    """Results of both solvers on the rows of one table, where each row is predicted once.
 
     Parameters
     ----------

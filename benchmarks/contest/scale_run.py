@@ -16,7 +16,7 @@ from suite.timing import resettable_peak
 
 __all__ = ["CODE", "run_model"]
 
-# For a new process: arguments are the set, rows to fit on and rows to be judged on (0 for all), kind and settings as JSON.
+# For a new process: arguments are the set, rows to fit on and rows to test on (0 for all), kind and settings as JSON.
 CODE = """
 import json, sys
 from contest.scale_run import run_model
@@ -29,7 +29,7 @@ _WARM_UP_ROWS = 400  # a first fit loads and compiles; it is in nobody's time
 def run_model(
     name: str, most_train: int | None, most_test: int | None, kind: str, settings: dict[str, Any]
 ) -> dict[str, Any]:
-    """Fit and judge one model; times in seconds, memory in MiB."""
+    """Fit and score one model; times in seconds, memory in MiB."""
     warnings.simplefilter("ignore")
     split = load_scale(name, most_train, most_test)
     _warm_up(split, kind, settings)

@@ -157,7 +157,7 @@ def write_pages(results: dict[str, Any], folder: Path) -> None:
         runs = list(found.values())
         (folder / f"scale-{name}.svg").write_text(draw_svg(panel_of(name, runs)))
         sizes = [(run["n_train"], run["n_test"]) for run in runs if "accuracy" in run]
-        rows = f", {max(sizes)[0]:,} rows to fit on and {max(sizes)[1]:,} others to be judged on" if sizes else ""
+        rows = f", {max(sizes)[0]:,} rows to fit on and {max(sizes)[1]:,} others to test on" if sizes else ""
         picture = f".. image:: tables/scale-{name}.svg\n   :alt: Accuracy against the time of a fit on {name}\n"
         parts += [f"**{name}**{rows}.\n", picture, shown(f"scale-{name}", set_table(runs))]
     growth = list(results.get("growth", {}).values())

@@ -20,7 +20,7 @@ def pin_threads(count: int) -> None:
 
 
 def describe(threads: int) -> dict[str, Any]:
-    """Everything a reader needs to judge the numbers."""
+    """Everything a reader needs to assess the numbers."""
     from threadpoolctl import threadpool_info
 
     try:

@@ -1,4 +1,4 @@
-"""Figures: what is drawn is what the measure says; no global state; readable colours."""
+"""Figures: what is drawn is what the measure says; no global state; readable colors."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_areas_under_densities_are_masses(kernel, options):
         r, height = curve.get_xdata(), sign * curve.get_ydata()
         assert (height >= -1e-12).all()
         area = trapezoid(height, np.log(r) if logarithmic else r)
-        assert area == pytest.approx(part.mass, rel=0.03)  # one per cent is cut off at either end
+        assert area == pytest.approx(part.mass, rel=0.03)  # one percent is cut off at either end
 
 
 def test_an_atom_at_zero_is_shown():

@@ -135,7 +135,7 @@ class TestDraw:
 class TestFit:
     @pytest.mark.parametrize("kernel", KERNELS, ids=str)
     def test_auto_is_as_good_as_either(self, kernel):
-        """Errors on new rows scatter by some ten per cent between draws; a wrong choice costs a factor of two or more."""
+        """Errors on new rows scatter by some ten percent between draws; a wrong choice costs a factor of two or more."""
         errors = {name: error(fitted(kernel, dictionary=name), kernel) for name in ("auto", "waves", "landmarks")}
         assert errors["auto"] <= 1.5 * min(errors["waves"], errors["landmarks"])
 

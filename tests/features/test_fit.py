@@ -162,7 +162,7 @@ class TestPlacedRows:
         z = sample.distances(10.0, generator())
         assert z[0] == 0.0
         exact = np.linalg.norm(ROWS[:, None] - ROWS, axis=2)
-        # 4,000 pairs: the median of the distances is known to a few per cent of their spread
+        # 4,000 pairs: the median of the distances is known to a few percent of their spread
         assert np.median(z) == pytest.approx(np.median(exact[np.triu_indices(600, 1)]), rel=0.05)
         assert PlacedRows(ROWS[:1], SPACE).distances(3.0, generator()).max() == 3.0
 

@@ -51,7 +51,7 @@ class TestExact:
         np.testing.assert_allclose(product(basis, X, Y), expected, rtol=0, atol=20 * np.finfo(dtype).eps * max(size, 1))
 
     def test_far_from_the_origin(self, head, dim, dtype, rng):
-        """Without its centre, squares of the offset would take all digits."""
+        """Without its center, squares of the offset would take all digits."""
         offset = 2.0**12
         X = (offset + rng.integers(-64, 64, size=(12, dim)) / 32).astype(dtype)  # exact in both types
         basis = head_basis(head, dim, sphere=False, center=X.mean(axis=0, dtype=np.float64), scale=2.0)

@@ -50,7 +50,7 @@ def tolerance(X, W, a):
 
 
 def arguments(dtype, largest):
-    """Random arguments of all sizes, multiples of π/2 and their neighbours, and small ones."""
+    """Random arguments of all sizes, multiples of π/2 and their neighbors, and small ones."""
     rng = np.random.default_rng(1)
     spread = largest * rng.uniform(-1, 1, 1000)
     sizes = 10.0 ** rng.uniform(-30, np.log10(largest), 1000) * rng.choice([-1, 1], 1000)

@@ -31,7 +31,7 @@ def error_of(map_, kernel: Kernel) -> float:
 @pytest.mark.parametrize("kernel", [SMOOTH, NTK()], ids=str)
 @pytest.mark.parametrize("target", [0.1, 0.01])
 def test_the_target_is_kept_on_new_rows(kernel, target):
-    """500 rows choose: their error and that of 400 others differ by some ten per cent."""
+    """500 rows choose: their error and that of 400 others differ by some ten percent."""
     map_ = searched(kernel, target)
     assert map_.search.met
     assert map_.search.target == target

@@ -145,7 +145,7 @@ class TestBadTables:
             list(TableChunks(open_table(tmp_path / "d.csv.gz"), ["a"], "b"))
 
     def test_one_field_more_than_the_header(self, tmp_path):
-        """pandas takes the first column for the names of the rows, and every other for its neighbour."""
+        """pandas takes the first column for the names of the rows, and every other for its neighbor."""
         every = self.write(tmp_path, "a,b,y\n1,2,3,0\n4,5,6,1\n")
         with pytest.raises(TableError, match=r"bad.csv, line 2 has 4 fields, but the header has 3"):
             list(TableChunks(open_table(every), ["a", "b"], "y"))

@@ -202,7 +202,7 @@ class TestClosedForms:
         assert d.positive_mass - d.negative_mass == pytest.approx(1.0, abs=1e-9)
         still = krein.diagnose(Gaussian(1.0) + 0.5 * Cauchy(1.0), 5)
         assert still.positive_definite
-        dominated = krein.diagnose(Laplacian(1.0) - 0.2 * Gaussian(1.0), 1)  # the heavy tail and centre outweigh it
+        dominated = krein.diagnose(Laplacian(1.0) - 0.2 * Gaussian(1.0), 1)  # the heavy tail and center outweigh it
         assert dominated.positive_definite == (
             krein.signed_measure(Laplacian(1.0) - 0.2 * Gaussian(1.0), 1).negative.mass == 0
         )
@@ -308,9 +308,9 @@ class TestSumsOnTheSphere:
         assert d.numerical
         assert d.any_extension is False
         # u κ₀ + κ₁ − κ₁ = u κ₀ ends like −√(2−z): κ₀ added to it cancels the root, and what is left is of order 3/2.
-        cancelled = krein.diagnose(NTK() + ArcCosine(0) - ArcCosine(1), 3)
-        assert cancelled.numerical
-        assert cancelled.any_extension
+        canceled = krein.diagnose(NTK() + ArcCosine(0) - ArcCosine(1), 3)
+        assert canceled.numerical
+        assert canceled.any_extension
 
     def test_smooth_sums(self) -> None:
         d = krein.diagnose(SphericalPolynomial(2, 2) + Sigmoid(1.0, -0.5), 16)

@@ -110,7 +110,7 @@ def test_no_measure_of_less_mass(kernel: Kernel, dim: int, degree: int) -> None:
     waves = omega(dim, np.multiply.outer(r, z))
     n = z.size
     k = kernel.radial(z)
-    # maximise k·λ − eps‖λ‖₁, λ = p − q, subject to |waves λ| ≤ 1 and powers·λ = 0.
+    # maximize k·λ − eps‖λ‖₁, λ = p − q, subject to |waves λ| ≤ 1 and powers·λ = 0.
     powers = np.stack([(z / radius) ** (2 * q) for q in range(degree + 1)]) if degree >= 0 else np.zeros((0, n))
     solved = linprog(
         np.concatenate([eps - k, eps + k]),

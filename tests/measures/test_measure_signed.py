@@ -101,9 +101,9 @@ def test_two_constructors() -> None:
     with pytest.raises(ValueError, match=r"no radius in common; use SignedMeasure\.difference"):
         SignedMeasure.jordan(3, up, down)
     assert SignedMeasure(3, up, down).decomposition == "difference"  # the modest claim is the default
-    cancelled = SignedMeasure.from_atoms(3, np.array([1.0, 2.0, 2.0]), np.array([1.0, 1.0, -1.0]))
-    assert cancelled.mass == 1.0
-    assert cancelled.negative.mass == 0.0
+    canceled = SignedMeasure.from_atoms(3, np.array([1.0, 2.0, 2.0]), np.array([1.0, 1.0, -1.0]))
+    assert canceled.mass == 1.0
+    assert canceled.negative.mass == 0.0
 
 
 @pytest.mark.parametrize(

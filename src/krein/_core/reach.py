@@ -10,7 +10,7 @@ __all__ = ["visible_reach"]
 
 
 def visible_reach(radial: Callable[[np.ndarray], np.ndarray]) -> float:
-    """Where a kernel has fallen to a few per cent of its largest value.
+    """Where a kernel has fallen to a few percent of its largest value.
 
     Parameters
     ----------

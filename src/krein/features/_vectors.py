@@ -1,6 +1,6 @@
 """Whole vectors in numba: the register tile of the projection, and butterflies and transposition of the transform.
 
-These are written in LLVM's terms because the loop vectoriser does not find them: it keeps the sums of a matrix product in
+These are written in LLVM's terms because the loop vectorizer does not find them: it keeps the sums of a matrix product in
 memory (a fifth of the speed), and has no answer to butterflies of stride one. The width is that of the processor's
 registers; LLVM splits vectors that the target does not have, so a wrong guess costs time and nothing else.
 

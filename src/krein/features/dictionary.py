@@ -25,7 +25,7 @@ from krein.sampling import Frequencies
 
 __all__ = ["COMPOSITIONS", "Composition", "draw_dictionary", "landmark_rows"]
 
-_PASSES = 3  # of Lloyd's algorithm: from there on the error changes by a per cent or so
+_PASSES = 3  # of Lloyd's algorithm: from there on the error changes by a percent or so
 _ROWS_PER_LANDMARK = 20  # that it stands for
 _LEAST_ROWS_PER_COLUMN = 4  # fewer rows than this, and fewer columns are drawn; but as many as are kept, where possible
 _MANY = 400  # landmarks of a smooth kernel: what as many leave unexplained are rare rows, for which no center of a cluster stands

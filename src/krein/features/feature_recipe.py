@@ -18,7 +18,7 @@ WEIGHTS = ("auto", "calibrated", "unbiased", "projected")
 DICTIONARIES = ("auto", "waves", "landmarks")
 
 # Rows whose pairs fit the weights, choose among fits, and estimate the error: a fraction of a second of least squares, and
-# errors known to some per cent.
+# errors known to some percent.
 FIT_ROWS, CHECK_ROWS, LAST_ROWS = 2000, 256, 512
 PROJECTION_ROWS = 8192  # at most that fit a projection
 # Rows that choose among projections, whose errors may be large on rows that are rare: one in some hundred is seen

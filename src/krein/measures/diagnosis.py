@@ -177,11 +177,11 @@ def diagnose(kernel: RadialKernel, dim: int) -> Diagnosis:
 def _closed(kernel: RadialKernel, dim: int, terms: list[Term]) -> Diagnosis:
     measure = jordan_of_laws(dim, terms)
     negative = measure.negative.mass
-    cancelled = sum(abs(c) for c, _, _ in terms) - measure.mass
+    canceled = sum(abs(c) for c, _, _ in terms) - measure.mass
     kind = f"a signed sum of {len(terms)} classical spectra" if len(terms) > 1 else "a classical spectrum"
     reason = f"it has {kind}; the Jordan parts have mass {measure.mass:.4g}"
-    if cancelled > 1e-9:
-        reason += f", {cancelled:.3g} less than the difference as written"
+    if canceled > 1e-9:
+        reason += f", {canceled:.3g} less than the difference as written"
     return _report(
         kernel,
         dim,

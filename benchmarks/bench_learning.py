@@ -25,7 +25,9 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--all", action="store_true", help="also the sets that were not used in development, as means")
     parser.add_argument("--only", nargs="+", choices=SECTIONS, help="run only these sections")
     parser.add_argument("--sets", nargs="+", default=(), help="run only these sets")
-    parser.add_argument("--methods", nargs="+", default=(), help="run only these methods, such as krein-ridge svc-tuned")
+    parser.add_argument(
+        "--methods", nargs="+", default=(), help="run only these methods, such as krein-ridge svc-tuned"
+    )
     parser.add_argument(
         "--join", action="store_true", help="keep the results of other sections, sets and methods in learning.json"
     )

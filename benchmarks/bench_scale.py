@@ -28,7 +28,9 @@ PARTS = ("letter", "magic", "ijcnn1", "cod_rna", "covtype", "growth", "cluster",
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help=f"{QUICK_TRAIN:,} rows of each set and one width")
-    parser.add_argument("--only", type=_parts, default=PARTS, help=f"run only some of {','.join(PARTS)}, separated by commas")
+    parser.add_argument(
+        "--only", type=_parts, default=PARTS, help=f"run only some of {','.join(PARTS)}, separated by commas"
+    )
     parser.add_argument("--lines", nargs="+", help='run only these models, such as "krein, features" boosting')
     parser.add_argument("--again", action="store_true", help="measure again what scale.json already has")
     parser.add_argument("--threads", type=int, default=2)

@@ -56,7 +56,9 @@ def main() -> None:
     parser.add_argument("--callers", type=int, default=16)
     parser.add_argument("--rows", type=int, default=2000)
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--load", action="store_true", help="run as many busy processes as there are processors at the same time")
+    parser.add_argument(
+        "--load", action="store_true", help="run as many busy processes as there are processors at the same time"
+    )
     options = parser.parse_args()
     X = np.random.default_rng(0).normal(size=(options.rows, 10))
     y = X[:, 0] ** 2 + X[:, 1]

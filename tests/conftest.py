@@ -1,4 +1,4 @@
-"""Fixtures for every room; `helpers` and `catalog` beside this file hold what tests import by name."""
+"""Fixtures for all tests; `helpers` and `catalog` beside this file hold what tests import by name."""
 
 from __future__ import annotations
 

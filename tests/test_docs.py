@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
-PAGES = sorted(page for room in ("start", "howto", "guide") for page in DOCS.glob(f"{room}/*.rst"))
+PAGES = sorted(page for folder in ("start", "howto", "guide") for page in DOCS.glob(f"{folder}/*.rst"))
 PAGES.insert(0, DOCS / "index.rst")
 
 pytestmark = pytest.mark.skipif(not DOCS.exists(), reason="the user guide is not part of this installation")

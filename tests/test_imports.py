@@ -1,4 +1,4 @@
-"""Imports go one way along the rooms of DESIGN.md, and what is optional is imported where it is used."""
+"""Imports go one way along the subpackages of DESIGN.md, and what is optional is imported where it is used."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ import pytest
 import krein
 
 SOURCE = Path(krein.__file__).parent
-ROOMS = [
+SUBPACKAGES = [
     *("_core", "kernels", "measures", "sampling", "features", "similarities", "learning", "distributed", "files"),
     *("export", "estimators", "baselines", "datasets", "plotting", "experiments", "cli"),
 ]
-BELOW_ESTIMATORS = set(ROOMS[: ROOMS.index("estimators")])
+BELOW_ESTIMATORS = set(SUBPACKAGES[: SUBPACKAGES.index("estimators")])
 OPTIONAL = {
     "dask",
     "distributed",
@@ -31,13 +31,13 @@ OPTIONAL = {
     "onnx",
     "torch",
 }
-# A room that is about one package may import it at its top: the hot loop is numba.
+# A subpackage that is about one package may import it at its top: the hot loop is numba.
 AT_HOME = {"features": {"numba"}}
 FILES = sorted(path for path in SOURCE.rglob("*.py"))
 
 
-def room_of(path: Path) -> str:
-    """The folder below krein, or the module's name; the package's own __init__ is no room."""
+def subpackage_of(path: Path) -> str:
+    """The folder below krein, or the module's name; the package's own __init__ is not one."""
     first = path.relative_to(SOURCE).parts[0]
     return first.removesuffix(".py")
 
@@ -72,10 +72,10 @@ def _top_level(tree: ast.Module) -> Iterator[ast.AST]:
             todo.extend(ast.iter_child_nodes(node))
 
 
-def rooms_imported(path: Path) -> Iterator[tuple[int, str]]:
+def subpackages_imported(path: Path) -> Iterator[tuple[int, str]]:
     for line, name in imports(path):
         parts = name.split(".")
-        if parts[0] == "krein" and len(parts) > 1 and parts[1] in ROOMS:
+        if parts[0] == "krein" and len(parts) > 1 and parts[1] in SUBPACKAGES:
             yield line, parts[1]
 
 
@@ -85,19 +85,19 @@ def where(path: Path) -> str:
 
 @pytest.mark.parametrize("path", FILES, ids=where)
 def test_no_import_against_the_arrow(path: Path) -> None:
-    room = room_of(path)
-    if room not in ROOMS:  # krein/__init__.py and what stands beside it serve all rooms
+    subpackage = subpackage_of(path)
+    if subpackage not in SUBPACKAGES:  # krein/__init__.py and what stands beside it serve all subpackages
         return
-    allowed = set(ROOMS[: ROOMS.index(room) + 1])
-    if room == "measures":
+    allowed = set(SUBPACKAGES[: SUBPACKAGES.index(subpackage) + 1])
+    if subpackage == "measures":
         allowed.discard("kernels")
-    against = sorted({(line, other) for line, other in rooms_imported(path) if other not in allowed})
+    against = sorted({(line, other) for line, other in subpackages_imported(path) if other not in allowed})
     assert not against, f"{where(path)} imports against the arrow: {against}"
 
 
 @pytest.mark.parametrize(
     "path",
-    [p for p in FILES if room_of(p) in BELOW_ESTIMATORS],
+    [p for p in FILES if subpackage_of(p) in BELOW_ESTIMATORS],
     ids=where,
 )
 def test_nothing_below_estimators_knows_scikit_learn(path: Path) -> None:
@@ -107,7 +107,7 @@ def test_nothing_below_estimators_knows_scikit_learn(path: Path) -> None:
 
 @pytest.mark.parametrize("path", FILES, ids=where)
 def test_optional_packages_are_imported_where_used(path: Path) -> None:
-    home = AT_HOME.get(room_of(path), set())
+    home = AT_HOME.get(subpackage_of(path), set())
     found = [
         (line, name)
         for line, name in imports(path, top_level=True)
@@ -130,12 +130,12 @@ def test_the_walk_sees_what_it_should(tmp_path: Path) -> None:
     top = {name for _, name in imports(file, top_level=True)}
     assert {"numba", "dask.array", "rich"} <= top
     assert "pandas" not in top
-    assert {room for _, room in rooms_imported(file)} == {"cli", "baselines"}
+    assert {subpackage for _, subpackage in subpackages_imported(file)} == {"cli", "baselines"}
 
 
-def test_every_folder_is_a_known_room() -> None:
+def test_every_folder_is_a_known_subpackage() -> None:
     folders = {path.name for path in SOURCE.iterdir() if path.is_dir() and (path / "__init__.py").exists()}
-    assert folders <= set(ROOMS)
+    assert folders <= set(SUBPACKAGES)
 
 
 def test_import_krein_is_light() -> None:

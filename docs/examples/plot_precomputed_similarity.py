@@ -89,7 +89,9 @@ ax.stem(
 ax.stem(
     np.where(values[order] < 0, -values[order], np.nan), linefmt="C3-", markerfmt="C3o", basefmt=" ", label="negative"
 )
-ax.set(yscale="log", xlabel="rank by absolute value", ylabel="|eigenvalue|", title="The spectrum of a warping similarity")
+ax.set(
+    yscale="log", xlabel="rank by absolute value", ylabel="|eigenvalue|", title="The spectrum of a warping similarity"
+)
 ax.legend()
 fig.tight_layout()
 plt.show()

@@ -159,7 +159,7 @@ class TestContract:
     def test_kernel_and_width_by_position_and_nothing_else(self, name):
         maker, kernel, parameters = MAPS[name]
         if maker is KreinNystroem:
-            pytest.skip("not a map of this room")
+            pytest.skip("not a map of this subpackage")
         f = maker(kernel, 24, random_state=0, **parameters)
         np.testing.assert_array_equal(f.fit_transform(rows(30)), make(name, 24).fit_transform(rows(30)))
         with pytest.raises(TypeError, match="positional"):
@@ -178,7 +178,7 @@ class TestContract:
     def test_parts_of_a_loaded_map_must_fit(self, name):
         f = make(name).fit(rows())
         if isinstance(f, KreinNystroem):
-            pytest.skip("not a map of this room")
+            pytest.skip("not a map of this subpackage")
         f._check_loaded()
         f.signature_ = f.signature_[:-1]
         with pytest.raises(ValueError, match=r"shape|fit each other"):

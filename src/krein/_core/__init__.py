@@ -1,1 +1,1 @@
-"""What every room needs and none owns: checks of parameters, rows, threads, directions."""
+"""Shared by all subpackages: checks of parameters, rows, threads, directions."""

@@ -17,7 +17,7 @@ from krein._core.threads import within_budget
 
 __all__ = ["Called", "Piece", "call_elsewhere", "call_piece", "real_matrix", "why_no_matrix"]
 
-_AS_OBJECTS = 4096  # values that are kept as Python's numbers, which take room, until they are made an array
+_AS_OBJECTS = 4096  # values that are kept as Python's numbers, which take memory, until they are made an array
 
 
 @final

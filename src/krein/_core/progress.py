@@ -117,7 +117,7 @@ class _Bar:
 
 @final
 class _Screen:
-    """The bars that are up: one display for all of them, as a terminal has room for one."""
+    """The bars that are shown: one display for all of them, as a terminal can show only one."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -125,7 +125,7 @@ class Staircase:
         Parameters
         ----------
         block : C-ordered ndarray of shape (n, m)
-            Of the type of the matrix. It is used as room to work in.
+            Of the type of the matrix. It is used as a buffer.
         out : ndarray of shape (n, r)
             May be `block` if `in_place` says so.
         """

@@ -17,7 +17,7 @@ from krein._core.rows import UNIT_TOLERANCE, row_blocks, row_norms, unit_rows
 __all__ = ["diameter", "LOWEST", "Region", "region_of"]
 
 LOWEST = -1e-6  # how far below zero an entry may be that should not be negative
-_MARGIN = 1.1  # room beyond the training rows, in space
+_MARGIN = 1.1  # factor by which the region exceeds the training rows, in space
 # How far from 1 lengths may be by chance for rows to count as unit vectors nobody asked for: single precision
 _FOUND = 1e-5
 _DIAMETER_ROWS = 2000  # rows whose distances are all looked at

@@ -32,8 +32,8 @@ from krein.kernels import Kernel
 __all__ = ["Sections", "compiled_gram"]
 
 _CLOSE = 1e-5  # of ‖x‖² + ‖l‖²: squared distances below have lost too many digits
-_ROOM = 4.0  # distances that a table provides for, in lengths of the farthest landmark from the middle
-_ROOMS = (4.0, 3.0, 2.5, 2.0)  # and those that a polynomial does, which needs fewer coefficients for less
+_TABLE_EXTENT = 4.0  # distances that a table provides for, in lengths of the farthest landmark from the middle
+_POLYNOMIAL_EXTENTS = (4.0, 3.0, 2.5, 2.0)  # and those that a polynomial does, which needs fewer coefficients for less
 # Reaches in an octave, to which others are rounded up, so that samples of the same data share what is computed for them
 _REACHES_PER_OCTAVE = 8
 _VALUE_WORK = 16  # multiply–adds that a value of the kernel is worth
@@ -62,7 +62,7 @@ class RadialValues:
     @cached_property
     def table(self) -> RadialTable:
         """The table, for distances that a polynomial does not have."""
-        return radial_table(self.kernel.radial, _DIAMETER if self._sphere else _ROOM * self.reach)
+        return radial_table(self.kernel.radial, _DIAMETER if self._sphere else _TABLE_EXTENT * self.reach)
 
     @cached_property
     def double(self) -> RadialPolynomial | None:
@@ -79,7 +79,7 @@ class RadialValues:
         return self.kernel.domain == "sphere"
 
     def _polynomial(self, dtype: np.dtype[Any]) -> RadialPolynomial | None:
-        most = [room * self.reach for room in _ROOMS]
+        most = [extent * self.reach for extent in _POLYNOMIAL_EXTENTS]
         if self._sphere:  # the whole of it if possible: many kernels have a root at its end
             most = [_DIAMETER, *(one for one in most if one < _DIAMETER)]
         found = (radial_polynomial(self.kernel.radial, one, dtype) for one in most)

@@ -36,7 +36,7 @@ __all__ = ["search_width"]
 
 _FIRST_WIDTH = 32
 _LAST_WIDTH = {"projected": 1024, "calibrated": 4096}  # a fit of this size takes some seconds
-_ROOM = 6  # columns beside a head, from which on waves are worth a try
+_LEAST_WAVE_COLUMNS = 6  # columns beside a head, from which on waves are worth a try
 # Held-out rows that all of them are paired with: an error that few rows make up is known better with more
 _JUDGES = 512
 _STEPS = 2  # widths tried per octave, for maps that have to be fitted one by one
@@ -74,7 +74,7 @@ def search_width(
         found += _projected_maps(recipe, sample, region, gram, wide_rng)
     if recipe.weights == "auto":
         width = found[_choice(found, target)][1].n_components
-        if width >= head_columns(1, sample.dim, sphere=region.sphere) + _ROOM:
+        if width >= head_columns(1, sample.dim, sphere=region.sphere) + _LEAST_WAVE_COLUMNS:
             plain = _calibrated(recipe, width, sample, region, gram, plain_rng)
             if plain[1].error <= target:
                 found.append(plain)
@@ -136,7 +136,7 @@ def _calibrated_maps(
     recipe: FeatureRecipe, sample: PlacedRows, region: Region, gram: Gram, rng: np.random.Generator
 ) -> Iterator[Found]:
     """Calibrated maps of rising width, until one meets the target."""
-    least = max(head_columns(1, sample.dim, sphere=region.sphere) + _ROOM, _FIRST_WIDTH)
+    least = max(head_columns(1, sample.dim, sphere=region.sphere) + _LEAST_WAVE_COLUMNS, _FIRST_WIDTH)
     for step in range(math.ceil(_STEPS * math.log2(_LAST_WIDTH["calibrated"] / least)) + 1):
         found = _calibrated(recipe, round(least * 2 ** (step / _STEPS)), sample, region, gram, rng)
         yield found

@@ -1,4 +1,4 @@
-"""The classes of the rooms below this one that may appear in model files, and their tags.
+"""The classes of the subpackages below this one that may appear in model files, and their tags.
 
 A tag is part of the file format: it never changes, whatever becomes of the class. So are the names of constructor arguments.
 """

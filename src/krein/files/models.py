@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from krein._core.errors import ModelFileError
-from krein.files import library as _library  # registers the classes of the rooms below
+from krein.files import library as _library  # registers the classes of the subpackages below
 from krein.files.archive import read_archive, write_archive
 from krein.files.decoding import Decoder
 from krein.files.encoding import Encoder

@@ -19,7 +19,7 @@ __all__ = ["LABELS", "Argument", "Entry", "entry_for", "entry_of", "register"]
 Class = TypeVar("Class", bound=type)
 
 _TAG = re.compile(r"[a-z0-9]+([.-][a-z0-9]+)*")
-# Where rooms above this one register classes of their own; imported when a class or a tag is looked for and not known yet.
+# Modules above this subpackage that register their own classes; imported when a class or a tag is not known yet.
 _TABLES_ABOVE = ("krein.estimators.model_tags", "krein.baselines.model_tags")
 # Learned attributes that may hold text, by the conventions of scikit-learn; and what objects are.
 LABELS = ("classes_", "feature_names_in_", "data")

@@ -224,7 +224,7 @@ class NormalSums:
         self._products.merge(other._products)
 
     def widen(self, n_targets: int) -> None:
-        """Make room for targets that were zero on all rows so far, such as the indicator of a class not yet seen.
+        """Add targets that were zero on all rows so far, such as the indicator of a class not yet seen.
 
         Parameters
         ----------
@@ -377,4 +377,4 @@ class _Products:
         return gram, cross, np.maximum(square - weight * further_drift**2, 0.0), drift, further_drift
 
     def __getstate__(self) -> dict[str, object]:
-        return {**vars(self), "_block": np.empty((0, 0))}  # room to work in is not worth sending to another machine
+        return {**vars(self), "_block": np.empty((0, 0))}  # a buffer need not be sent to another machine

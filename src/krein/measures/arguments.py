@@ -1,4 +1,4 @@
-"""Checks of the arguments that several functions of this room share."""
+"""Checks of the arguments that several functions of this subpackage share."""
 
 from __future__ import annotations
 

@@ -43,14 +43,14 @@ def uniform_error_bound(measure: SignedMeasure, radius: float, n_components: int
     -------
     float in [0, 1]
     """
-    radius, room = _check(measure, radius, epsilon)
+    radius, margin = _check(measure, radius, epsilon)
     frequencies = frequencies_for_width(measure, n_components)
-    if room <= 0.0:
+    if margin <= 0.0:
         return 1.0
     if measure.mass == 0.0:
         return 0.0
-    exponent = frequencies * room**2 / (4 * (measure.dim + 2) * measure.mass**2)
-    return min(1.0, math.exp(min(_log_prefactor(measure, radius, room) - exponent, 0.0)))
+    exponent = frequencies * margin**2 / (4 * (measure.dim + 2) * measure.mass**2)
+    return min(1.0, math.exp(min(_log_prefactor(measure, radius, margin) - exponent, 0.0)))
 
 
 def components_for_error(measure: SignedMeasure, radius: float, epsilon: float, delta: float = 0.05) -> int:
@@ -67,19 +67,19 @@ def components_for_error(measure: SignedMeasure, radius: float, epsilon: float, 
     -------
     int
     """
-    radius, room = _check(measure, radius, epsilon)
+    radius, margin = _check(measure, radius, epsilon)
     delta = positive_real(delta, "delta")
     if delta >= 1.0:
         raise ValueError(f"delta must be a probability strictly between 0 and 1, got {delta!r}")
-    if room <= 0.0:
+    if margin <= 0.0:
         raise ValueError(
             f"epsilon={epsilon:.3g} is not above the measure's bias {measure.bias:.3g}, so no number of components reaches "
             "it; build the measure with a smaller tol"
         )
     if measure.mass == 0.0:
         return max(1, measure.head_columns())
-    needed = max(0.0, _log_prefactor(measure, radius, room) - math.log(delta))
-    frequencies = math.ceil(needed * 4 * (measure.dim + 2) * measure.mass**2 / room**2)
+    needed = max(0.0, _log_prefactor(measure, radius, margin) - math.log(delta))
+    frequencies = math.ceil(needed * 4 * (measure.dim + 2) * measure.mass**2 / margin**2)
     return measure.head_columns() + 2 * max(1, frequencies)
 
 

@@ -201,7 +201,7 @@ class _Task:
                 refusal = error
                 continue
             if measure.mass > 0.0 and measure.head_columns() + 2 > (self.width or 0):
-                continue  # no room for a frequency beside this head
+                continue  # no columns are left for a frequency besides this head
             predicted = self.predicted(measure)
             if best is None or predicted < (1.0 - POLICY.worth) * best[1]:
                 best = measure, predicted

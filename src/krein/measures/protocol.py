@@ -1,4 +1,4 @@
-"""What this room asks of a kernel; `krein.kernels.Kernel` has it, and nothing here imports that."""
+"""What this subpackage needs of a kernel; `krein.kernels.Kernel` provides it, and nothing here imports that class."""
 
 from __future__ import annotations
 

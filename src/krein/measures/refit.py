@@ -45,9 +45,9 @@ class ToRefit:
 def measure_to_refit(
     kernel: RadialKernel, dim: int, radius: float, n_components: int, head_degree: int | str, *, sphere: bool
 ) -> ToRefit | None:
-    """A head and waves to refit the weights of, or None where so few columns have no room for both.
+    """A head and waves to refit the weights of, or None if there are too few columns for both.
 
-    A kernel that is its own head, as a polynomial can be, is left as it is wherever that head fits, without room for
+    A kernel that is its own head, as a polynomial can be, is left as it is wherever that head fits, without columns for
     waves: the least such degree for ``"auto"``. Otherwise refitting gains far more on the waves that a head leaves over
     than on those that stand in for it, so ``"auto"`` is the largest head that fits beside some waves. Many frequencies
     in few dimensions get a smaller tolerance, hence more different radii; few of them get the largest, since what they

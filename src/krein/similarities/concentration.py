@@ -66,8 +66,8 @@ def concentration_of_negative_part(
 
     Noise of standard deviation ε is added to the clipped matrix :math:`K_+`, with ε such that negative eigenvalues have the sum
     they have in K. It fills all directions in which :math:`K_+` is small. What was positive before the noise came is smaller
-    than :math:`K_+`, which has the positive half of the noise as well, and so has more room for it: if K is positive but for
-    noise, it has rather more negative directions than this finds, not fewer.
+    than :math:`K_+`, which has the positive half of the noise as well, and so leaves more directions to it: if K is positive except
+    for noise, it has rather more negative directions than this finds, not fewer.
 
     Parameters
     ----------

@@ -111,11 +111,11 @@ def meets(solved: Solution, goal: Goal, policy: SearchPolicy) -> bool:
 
 def _steep(program: Program, goal: Goal, policy: SearchPolicy) -> Solution | None:
     """The measure where mass rises so steeply with the tolerance that the first price bought tolerance; None if there is none."""
-    limit, room = goal.beyond_use, policy.margin * goal.tol
-    nearest = program.solve(Goal(goal.tol, mass_price=0.0, mass_limit=limit, beyond_use=room))
-    if nearest is None or nearest.excess > room:
+    limit, allowed = goal.beyond_use, policy.margin * goal.tol
+    nearest = program.solve(Goal(goal.tol, mass_price=0.0, mass_limit=limit, beyond_use=allowed))
+    if nearest is None or nearest.excess > allowed:
         return None
-    least = program.solve(Goal(goal.tol, tol_price=limit / room, beyond_use=limit))
+    least = program.solve(Goal(goal.tol, tol_price=limit / allowed, beyond_use=limit))
     return least if least is not None and meets(least, goal, policy) else nearest
 
 

@@ -144,11 +144,11 @@ def test_notes_are_not_believed(tmp_path):
     train(data, "score", tmp_path / "m", kernel="gaussian", n_components=32, lam=0.1, show_progress=False)
     model, notes = read_model(tmp_path / "m")
     for change, message in (
-        ({"columns": ["a", "b"]}, "not those of the model"),
+        ({"columns": ["a", "b"]}, "do not fit the model"),
         ({"columns": "abc"}, "not written by krein train"),
         ({"columns": [["a"], "b", "c"]}, "not written by krein train"),
         ({"target": 3}, "not written by krein train"),
-        ({"task": "classification"}, "not those of the model"),
+        ({"task": "classification"}, "do not fit the model"),
         ({"task": ["regression"]}, "not written by krein train"),
     ):
         save_model(model, tmp_path / "other", notes={**notes, **change})

@@ -176,7 +176,7 @@ def test_trials_are_drawn_with_the_chosen_one_ringed():
     assert len(figure.axes) == len({trial.n_rows for trial in trials})
     drawn = {line.get_label() for axes in figure.axes for line in axes.lines}
     assert {trial.family for trial in trials} <= drawn
-    with pytest.raises(ValueError, match="nothing was tried"):
+    with pytest.raises(ValueError, match="no kernels were tried"):
         plot_trials(krein.TunedFeatures(n_components=20).fit(X).scores_)
 
 

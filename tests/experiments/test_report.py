@@ -128,7 +128,7 @@ def test_verdicts_follow_the_records(finished, small):
 def test_nothing_recorded_nothing_decided():
     for one in judge({}):
         assert one.finding.library == "not testable"
-        assert f"krein reproduce {one.experiment} makes them" in one.finding.words
+        assert f"krein reproduce {one.experiment} does them" in one.finding.words
 
 
 @pytest.mark.parametrize("method", ["printed", "default", "srf", "r10000"])

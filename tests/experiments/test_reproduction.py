@@ -216,7 +216,7 @@ def test_records_of_another_version_are_not_reused(small, capsys, tmp_path, monk
         assert kept_runs(names, Plan(), tmp_path) == (3, 3)
     assert kept_runs(names, Plan(), tmp_path) == (0, 3)
     assert run("reproduce", "figure1", "--out", str(tmp_path), "--jobs", "1") == 0
-    assert "3 records of another version of krein are left in the file and not used" in capsys.readouterr().out
+    assert "3 records of another version of krein stay in the file and are not used" in capsys.readouterr().out
     assert kept_runs(names, Plan(), tmp_path) == (3, 3)
     assert len(lines(tmp_path / "records.jsonl")) == 6
 
@@ -285,7 +285,7 @@ def test_progress_without_a_terminal_tells_the_time_left(small, capsys, tmp_path
 def test_the_terminal_says_who_wins(small, capsys, tmp_path):
     assert run("reproduce", "figure2", "--out", str(tmp_path), "--jobs", "1") == 0
     out = " ".join(capsys.readouterr().out.split())
-    assert "best rival over ours" in out
+    assert "best rival divided by ours" in out
     assert "Claims of the paper" in out
     assert "index.html" in out
 

@@ -231,7 +231,7 @@ class TestRefused:
             ),
             (
                 lambda model: model["arguments"]["kernel"]["arguments"].update(a=-1.0),
-                "kernel is no kernel.delta-gaussian",
+                "kernel is not a kernel.delta-gaussian",
             ),
             (lambda model: model["learned"]["dual_coef_"].update(name="X_fit_"), "belongs to something else"),
             (
@@ -264,7 +264,7 @@ class TestRefused:
     def test_arrays_of_other_kinds(self, path, array):
         header, members = unpack(path)
         pack(path, header, {**members, "dual_coef_.npy": npy(array, allow_pickle=True)})
-        with pytest.raises(ModelFileError, match="no array of plain numbers or text"):
+        with pytest.raises(ModelFileError, match="not an array of plain numbers or text"):
             load_model(path)
 
     def test_other_files(self, path):

@@ -134,7 +134,7 @@ def test_refusals():
         fit_correction(K, "crop")
     with pytest.raises(ValueError, match="diagonal must be 'keep', a positive number or None, got 'unit'"):
         fit_correction(K, "nearest", diagonal="unit")
-    with pytest.raises(ValueError, match="that of object 0 is 0; give a number"):
+    with pytest.raises(ValueError, match="that of object 0 is 0; use a number"):
         fit_correction(K - np.eye(10), "nearest")
     with pytest.raises(ValueError, match=r"carry must be finite and of shape \(2, 2\)"):
         FittedCorrection(np.ones((2, 3)), None, np.ones(2))

@@ -119,7 +119,7 @@ def test_labels_are_needed_for_auto():
         KreinNystroem(DistanceKernel(lengths, power="auto"), 10, call="pairs"),
         KreinPCA(KreinNystroem(DistanceKernel(lengths, scale="auto"), 10, call="pairs"), 2),
     ):
-        with pytest.raises(ValueError, match="chosen with labels"):
+        with pytest.raises(ValueError, match="need labels"):
             features.fit(X)
 
 
@@ -163,26 +163,26 @@ def test_power_by_landmarks_from_numbers(rng):
 
 def test_leave_one_out_by_landmarks_is_what_refits_give(rng):
     X, y = rng.normal(size=(60, 2)), rng.normal(size=(60, 1))
-    D, judged = cdist(X, X[:10]), np.arange(10, 60)
+    D, scored = cdist(X, X[:10]), np.arange(10, 60)
     form = DistanceKernel("precomputed", 1.0, 1.0)
     _, errors = best_form_by_landmarks(
-        D, D[:10], y, judged, [form], lambda one, d: one.similarity(d), np.random.default_rng(0)
+        D, D[:10], y, scored, [form], lambda one, d: one.similarity(d), np.random.default_rng(0)
     )
     K = form.similarity(D)
-    tol = cut_by_halves(K[np.r_[judged, :10]], K[:10], np.random.default_rng(0), 8, 256)
+    tol = cut_by_halves(K[np.r_[scored, :10]], K[:10], np.random.default_rng(0), 8, 256)
     Z = K @ signed_root(signed_spectrum(K[:10]), tol)[0]
     size = np.linalg.eigvalsh(np.cov(Z.T, bias=True) * 60).mean()
     totals = []
     for ridge in RIDGES * size:
         total = 0.0
-        for i in judged:
+        for i in scored:
             rest = np.delete(np.arange(60), i)
             middle, mean = Z[rest].mean(axis=0), y[rest].mean()
             A = Z[rest] - middle
             w = np.linalg.solve(A.T @ A + ridge * np.eye(A.shape[1]), A.T @ (y[rest, 0] - mean))
             total += (y[i, 0] - mean - (Z[i] - middle) @ w) ** 2
         totals.append(total)
-    np.testing.assert_allclose(errors, min(totals) / np.square(y[judged] - y.mean()).sum(), rtol=1e-8)
+    np.testing.assert_allclose(errors, min(totals) / np.square(y[scored] - y.mean()).sum(), rtol=1e-8)
 
 
 def test_landmarks_of_objects():

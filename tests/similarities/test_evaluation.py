@@ -334,7 +334,7 @@ def test_a_cache_knows_objects_by_their_contents(tmp_path):
     ]
     different += [np.arange(3), np.arange(3.0), np.arange(3.0).reshape(1, 3), [np.arange(3.0)]]
     assert len({content_key(value) for value in different}) == len(different)
-    with pytest.raises(TypeError, match=r"does not know those of a object.*key="):
+    with pytest.raises(TypeError, match=r"cannot read those of a object.*key="):
         content_key(object())
     cache = SimilarityCache(key=lambda value: value.name)
     assert cache.keys_of(as_objects([type("Named", (), {"name": "x"})()])) == [content_key("x")]

@@ -1,4 +1,4 @@
-"""What a dictionary is made of, where the recipe leaves it open: small fits of all kinds, judged on held-out rows."""
+"""What a dictionary is made of, where the recipe leaves it open: small fits of all kinds, compared on held-out rows."""
 
 from __future__ import annotations
 

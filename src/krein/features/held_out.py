@@ -9,17 +9,17 @@ import numpy as np
 
 from krein.features.feature_map import FeatureMap
 
-__all__ = ["JUDGES", "Gram", "estimated_gram", "held_out_gram", "relative_error", "relative_to", "upper_error"]
+__all__ = ["CHECK_COLUMNS", "Gram", "estimated_gram", "held_out_gram", "relative_error", "relative_to", "upper_error"]
 
 Gram = Callable[..., np.ndarray]
 
-JUDGES = 128  # rows that all held-out rows are paired with
+CHECK_COLUMNS = 128  # rows that all held-out rows are paired with
 _STANDARD_ERRORS = 2.0
 _MATRIX_ROWS = 1000  # of the kernel matrix whose error is meant
 
 
-def held_out_gram(rows: np.ndarray, gram: Gram, judges: int = JUDGES) -> np.ndarray:
-    """Exact values to judge a map by: all rows with the first of them.
+def held_out_gram(rows: np.ndarray, gram: Gram, check_columns: int = CHECK_COLUMNS) -> np.ndarray:
+    """Exact kernel values to compare a map with: all rows with the first of them.
 
     Equal rows have the same share of these pairs as of all, so they cost a fraction and mean the same.
 
@@ -28,14 +28,14 @@ def held_out_gram(rows: np.ndarray, gram: Gram, judges: int = JUDGES) -> np.ndar
     rows : ndarray of shape (m, dim)
         Placed rows.
     gram : callable
-    judges : int, default=128
-        How many are the first.
+    check_columns : int, default=128
+        Number of first rows, which are the columns.
 
     Returns
     -------
-    ndarray of shape (m, at most judges)
+    ndarray of shape (m, at most check_columns)
     """
-    return gram(rows, rows[:judges])
+    return gram(rows, rows[:check_columns])
 
 
 def relative_error(feature_map: FeatureMap, rows: np.ndarray, exact: np.ndarray) -> float:

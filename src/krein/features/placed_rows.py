@@ -46,7 +46,7 @@ class PlacedRows:
         return len(self.rows) // 6 >= _LEAST_HELD_OUT
 
     def split(self, fit: int, check: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Rows to fit, to choose and to judge by; none of the last two where there are too few.
+        """Rows to fit, to choose and to test on; none of the last two if there are too few.
 
         Parameters
         ----------
@@ -139,7 +139,7 @@ def _extremes_last(rows: np.ndarray) -> np.ndarray:
     """Every other one of the rows farthest from the center goes to the end, where projections are fitted.
 
     A projection may be large outside the rows it was fitted to, so these should reach as far as the data; the others of the
-    farthest stay where chance put them, to be judged by.
+    farthest stay where chance put them, to test on.
     """
     some = 2 * max(8, len(rows) // 50)
     lengths = np.linalg.norm(rows - rows.mean(axis=0), axis=1)

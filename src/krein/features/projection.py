@@ -18,7 +18,7 @@ from krein._core.staircase import as_staircase
 from krein._core.threads import blas_threads
 from krein.features.choice import first_nearly_best
 from krein.features.feature_map import FeatureMap
-from krein.features.held_out import JUDGES, Gram, held_out_gram, relative_error, upper_error
+from krein.features.held_out import CHECK_COLUMNS, Gram, held_out_gram, relative_error, upper_error
 
 __all__ = ["Decomposed", "Projection", "decompose", "project"]
 
@@ -154,7 +154,11 @@ def project(wide: FeatureMap, n_outputs: int, fit_rows: np.ndarray, check_rows: 
 
 
 def decompose(
-    wides: Sequence[FeatureMap], fit_rows: np.ndarray, check_rows: np.ndarray, gram: Gram, judges: int = JUDGES
+    wides: Sequence[FeatureMap],
+    fit_rows: np.ndarray,
+    check_rows: np.ndarray,
+    gram: Gram,
+    check_columns: int = CHECK_COLUMNS,
 ) -> list[Decomposed]:
     """Sort the combinations of some dictionaries, all on the same rows, so that the kernel matrix is computed once.
 
@@ -168,7 +172,7 @@ def decompose(
         Placed. Landmarks of the dictionaries are fitted to as well: what a section says of a rare kind of row, of which
         there is a landmark and no other row, would be dropped, or amplified beyond measure.
     gram : callable
-    judges : int, default=128
+    check_columns : int, default=128
         Check rows that all of them are paired with.
 
     Returns
@@ -179,7 +183,7 @@ def decompose(
     fit_rows = np.concatenate([fit_rows, *landmarks])
     spans = [_Span.of(wide.columns(fit_rows)) for wide in wides]
     middles = _krein_matrices([span.basis for span in spans], fit_rows, gram)
-    exact = held_out_gram(check_rows, gram, judges)
+    exact = held_out_gram(check_rows, gram, check_columns)
     found = []
     for wide, span, middle in zip(wides, spans, middles, strict=True):
         checked = wide.columns(check_rows) @ span.whitened
@@ -220,7 +224,7 @@ class _Span:
 
 
 def _best_rank(span: _Span, middle: np.ndarray, checked: np.ndarray, exact: np.ndarray) -> tuple[int, float]:
-    """How many directions to keep. They are sorted, so all truncations are judged before any direction is rotated."""
+    """How many directions to keep. They are sorted, so all truncations are compared before any direction is rotated."""
     kept = [int(np.count_nonzero(span.values > truncation * span.values[:1])) for truncation in TRUNCATIONS]
     others, size = checked[: exact.shape[1]], float(np.linalg.norm(exact)) or 1.0
 

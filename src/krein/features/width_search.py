@@ -38,7 +38,7 @@ _FIRST_WIDTH = 32
 _LAST_WIDTH = {"projected": 1024, "calibrated": 4096}  # a fit of this size takes some seconds
 _LEAST_WAVE_COLUMNS = 6  # columns beside a head, from which on waves are worth a try
 # Held-out rows that all of them are paired with: an error that few rows make up is known better with more
-_JUDGES = 512
+_CHECK_COLUMNS = 512
 _STEPS = 2  # widths tried per octave, for maps that have to be fitted one by one
 
 Found = tuple[Drawn, WidthTrial]
@@ -101,7 +101,7 @@ def _projected_maps(
     while True:
         rows = pool[-projection_rows(width, composition.per_column(recipe)) :]
         wide = draw_dictionary(recipe, composition, width, sample, region, pool, rng)
-        (decomposed,) = decompose([wide.feature_map], rows, check_rows, gram, _JUDGES)
+        (decomposed,) = decompose([wide.feature_map], rows, check_rows, gram, _CHECK_COLUMNS)
         best, error = _least_width(decomposed, recipe.error)
         sections = 0 if wide.feature_map.sections is None else wide.feature_map.sections.n_columns
         fitted = len(rows) + sections  # landmarks are fitted to as well
@@ -147,13 +147,13 @@ def _calibrated_maps(
 def _calibrated(
     recipe: FeatureRecipe, width: int, sample: PlacedRows, region: Region, gram: Gram, rng: np.random.Generator
 ) -> Found:
-    """A calibrated map of some width, judged on the same rows as projected ones."""
+    """A calibrated map of some width, compared on the same rows as projected ones."""
     narrow = draw_map(replace(recipe, n_components=width, weights="calibrated"), sample, region, width, rng)
     fit_rows, check_rows, _ = sample.split(FIT_ROWS, CHECK_ROWS)
     n_evaluations = len(fit_rows) * width
     if not narrow.exact:
         narrow = replace(narrow, feature_map=calibrate(narrow.feature_map, fit_rows, check_rows, gram).feature_map)
     _, check_rows, _ = sample.split(FIT_ROWS, SEARCH_CHECK_ROWS)
-    exact = held_out_gram(check_rows, gram, _JUDGES)
+    exact = held_out_gram(check_rows, gram, _CHECK_COLUMNS)
     error = upper_error(exact - estimated_gram(narrow.feature_map, check_rows, exact.shape[1]), exact)
     return narrow, WidthTrial("calibrated", narrow.feature_map.n_columns, n_evaluations, width, error)

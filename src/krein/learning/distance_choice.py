@@ -82,7 +82,7 @@ def best_form_by_landmarks(
     block: np.ndarray,
     square: np.ndarray,
     targets: np.ndarray,
-    judged: np.ndarray,
+    scored: np.ndarray,
     forms: Sequence[Form],
     similarity: Callable[[Form, np.ndarray], np.ndarray],
     rng: np.random.Generator,
@@ -99,7 +99,7 @@ def best_form_by_landmarks(
     square : ndarray of shape (n_landmarks, n_landmarks)
         Of the landmarks to each other.
     targets : ndarray of shape (n, n_targets)
-    judged : ndarray of int
+    scored : ndarray of int
         Objects that are no landmarks.
     forms : sequence
     similarity : callable
@@ -114,12 +114,12 @@ def best_form_by_landmarks(
     errors : ndarray of shape (n_forms,)
         Mean squared error relative to that of the mean.
     """
-    if judged.size > _MOST_LEFT_OUT:
-        judged = np.sort(rng.choice(judged, size=_MOST_LEFT_OUT, replace=False))
-    others = np.setdiff1d(np.arange(block.shape[0]), judged)[: square.shape[0]]  # landmarks
-    rows = np.concatenate([judged, others])
+    if scored.size > _MOST_LEFT_OUT:
+        scored = np.sort(rng.choice(scored, size=_MOST_LEFT_OUT, replace=False))
+    others = np.setdiff1d(np.arange(block.shape[0]), scored)[: square.shape[0]]  # landmarks
+    rows = np.concatenate([scored, others])
     block, Y = block[rows], targets[rows] - targets[rows].mean(axis=0)
-    spread = float(np.square(Y[: judged.size]).sum()) or 1.0
+    spread = float(np.square(Y[: scored.size]).sum()) or 1.0
     errors = np.empty(len(forms))
     for i, form in enumerate(forms):
         K, among = similarity(form, block), symmetric_part(similarity(form, square))
@@ -128,13 +128,13 @@ def best_form_by_landmarks(
         Z -= Z.mean(axis=0)
         values, vectors = symmetric_eigen(Z.T @ Z)
         values = np.maximum(values, 0.0)
-        inside, cross = Z[: judged.size] @ vectors, vectors.T @ (Z.T @ Y)
+        inside, cross = Z[: scored.size] @ vectors, vectors.T @ (Z.T @ Y)
         errors[i] = np.inf
         for ridge in RIDGES * (float(values.mean()) or 1.0):
             shrink = 1.0 / (values + ridge)
             free = 1.0 - 1.0 / rows.size - np.square(inside) @ shrink
             if free.min() > _LEAST_FREEDOM:
-                left_out = (Y[: judged.size] - inside @ (shrink[:, None] * cross)) / free[:, None]
+                left_out = (Y[: scored.size] - inside @ (shrink[:, None] * cross)) / free[:, None]
                 errors[i] = min(errors[i], float(np.square(left_out).sum()) / spread)
     return int(np.flatnonzero(errors <= errors.min() * (1.0 + 1e-9))[0]), errors
 

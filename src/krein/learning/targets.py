@@ -189,7 +189,7 @@ class LabelTargets(Targets):
         if len(self._codes) < 2:
             raise ValueError(
                 f"y must contain at least 2 classes among rows of positive weight, got only {list(self._codes)}; a "
-                "classifier needs two classes to distinguish"
+                "classifier cannot learn from one class"
             )
 
     def sorted_classes(self) -> tuple[np.ndarray, np.ndarray]:

@@ -201,7 +201,7 @@ def test_a_choice_needs_what_was_set_aside_for_it(rows):
 def test_the_number_of_targets_cannot_change(rows, first, second):
     X = rows[0][:300]
     targets = [X[:, 0], X[:, :2]]
-    message = f"y has {second} targets for each row, and the rows before had {first}"
+    message = f"y has {second} targets for each row, but earlier rows had {first}"
     with pytest.raises(ValueError, match=message):
         KreinRidge(CosineMap()).fit_chunks([(X, targets[first - 1]), (X, targets[second - 1])])
     model = KreinRidge(CosineMap()).partial_fit(X, targets[first - 1])

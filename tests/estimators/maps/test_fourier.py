@@ -680,7 +680,7 @@ class TestLoaded:
             ("signature_", np.full(64, 2.0), r"\+1 and -1"),
             ("signature_", np.ones((64, 1)), r"\+1 and -1"),
             ("_n_features_out", 63, "63 output columns"),
-            ("n_features_in_", 5, "rows of 6 columns, the model 5"),
+            ("n_features_in_", 5, "rows of 6 columns, but the model 5"),
             ("map_", None, "needs its map_"),
             ("kernel_", "ntk", "kernel_"),
         ],

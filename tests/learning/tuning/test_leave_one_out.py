@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from krein.kernels import DeltaGaussian, Gaussian, Laplacian
-from krein.learning.tuning import judge, judge_at, judge_near, merge_rows
-from krein.learning.tuning import leave_one_out as judging
+from krein.learning.tuning import leave_one_out, merge_rows, path_errors, path_errors_at, path_errors_near
 
 LAMS = np.array([1e-4, 1e-2, 1.0])
 
@@ -51,7 +50,7 @@ def test_leave_one_out_is_that_of_models_fitted_without_the_row(kind, intercept)
     X, Y, _ = problem()
     rows = merge_rows(X, Y, weights[kind])
     kernel = Laplacian(2.0)  # a smooth kernel would leave the reference few digits
-    found = judge(kernel(rows.X), rows, LAMS, intercept=intercept)
+    found = path_errors(kernel(rows.X), rows, LAMS, intercept=intercept)
     for lam, error in zip(LAMS, found.errors, strict=True):
         expected = error_by_leaving_out(
             X, Y, weights[kind], lam, kernel, intercept=intercept, one_copy=kind == "copies"
@@ -65,7 +64,7 @@ def test_equal_rows_with_different_targets_count_each(intercept):
     rows = merge_rows(X, Y)
     assert len(rows) == 15
     kernel = Laplacian(2.0)  # a smooth kernel would leave the reference few digits
-    found = judge(kernel(rows.X), rows, LAMS, intercept=intercept)
+    found = path_errors(kernel(rows.X), rows, LAMS, intercept=intercept)
     for lam, error in zip(LAMS, found.errors, strict=True):
         expected = error_by_leaving_out(X, Y, np.ones(30), lam, kernel, intercept=intercept, one_copy=True)
         np.testing.assert_allclose(error, expected, rtol=1e-6)
@@ -77,12 +76,12 @@ def test_a_cholesky_factor_gives_the_same_errors(repeat, intercept):
     X, Y, _ = problem(repeat=repeat)
     rows = merge_rows(X, Y, np.random.default_rng(2).integers(1, 4, 30).astype(float))
     gram = Gaussian(2.0)(rows.X)
-    whole = judge(gram, rows, LAMS, intercept=intercept)
-    np.testing.assert_allclose(judge_at(gram, rows, LAMS, intercept=intercept).errors, whole.errors, rtol=1e-8)
+    whole = path_errors(gram, rows, LAMS, intercept=intercept)
+    np.testing.assert_allclose(path_errors_at(gram, rows, LAMS, intercept=intercept).errors, whole.errors, rtol=1e-8)
 
 
 def test_the_first_rows_alone_are_left_out(monkeypatch):
-    monkeypatch.setattr(judging, "_LEFT_OUT", 7)
+    monkeypatch.setattr(leave_one_out, "_LEFT_OUT", 7)
     X, Y, _ = problem()
     rows = merge_rows(X, Y)
     gram = Gaussian(2.0)(rows.X)
@@ -90,7 +89,7 @@ def test_the_first_rows_alone_are_left_out(monkeypatch):
     inverse = np.linalg.inv(bordered)
     residual = (inverse[:30, :30] @ rows.Y) / np.diagonal(inverse)[:30, None]
     expected = np.square(residual[:7]).sum() / 7 / rows.variance
-    np.testing.assert_allclose(judge_at(gram, rows, LAMS[:1]).errors, expected, rtol=1e-8)
+    np.testing.assert_allclose(path_errors_at(gram, rows, LAMS[:1]).errors, expected, rtol=1e-8)
 
 
 @pytest.mark.parametrize("start", [1e-6, 3e-4, 0.3])
@@ -98,31 +97,31 @@ def test_a_walk_ends_where_neighbors_are_worse(start):
     X, Y, _ = problem(n=80)
     rows = merge_rows(X, Y)
     gram = Laplacian(2.0)(rows.X)
-    found = judge_near(gram, rows, start, steps=30)
+    found = path_errors_near(gram, rows, start, steps=30)
     best = int(found.errors.argmin())
-    around = judge_at(gram, rows, found.lams[best] * np.array([10**-0.5, 1.0, 10**0.5])).errors
+    around = path_errors_at(gram, rows, found.lams[best] * np.array([10**-0.5, 1.0, 10**0.5])).errors
     assert around[1] <= 1.0002 * min(around[0], around[2])
-    np.testing.assert_allclose(found.errors, judge(gram, rows, found.lams).errors, rtol=1e-6)
-    assert len(judge_near(gram, rows, start, steps=3).lams) <= 3
+    np.testing.assert_allclose(found.errors, path_errors(gram, rows, found.lams).errors, rtol=1e-6)
+    assert len(path_errors_near(gram, rows, start, steps=3).lams) <= 3
 
 
 def test_a_matrix_that_is_not_definite_has_no_cholesky_error():
     X, Y, _ = problem()
     rows = merge_rows(X, Y)
-    assert np.isinf(judge_at(-Gaussian(2.0)(rows.X), rows, LAMS[:1]).errors).all()
+    assert np.isinf(path_errors_at(-Gaussian(2.0)(rows.X), rows, LAMS[:1]).errors).all()
 
 
-def test_an_indefinite_kernel_is_judged_by_folds():
+def test_an_indefinite_kernel_is_scored_by_folds():
     X, Y, _ = problem(n=60)
     rows = merge_rows(X, Y)
     gram = DeltaGaussian(0.5, 3.0)(rows.X)
-    found = judge(gram, rows, LAMS)
+    found = path_errors(gram, rows, LAMS)
     assert found.indefinite
-    assert not judge(Gaussian(1.0)(rows.X), rows, LAMS).indefinite
+    assert not path_errors(Gaussian(1.0)(rows.X), rows, LAMS).indefinite
     # what |K| of all rows says of its own rows is better than what folds say
     values, vectors = np.linalg.eigh(gram)
     flipped = (vectors * np.abs(values)) @ vectors.T
-    assert judge(flipped, rows, LAMS).errors[0] < found.errors[0]
+    assert path_errors(flipped, rows, LAMS).errors[0] < found.errors[0]
 
 
 def test_weights_are_copies_and_order_does_not_matter():

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from krein.kernels import Cauchy, DeltaGaussian, Gaussian, Laplacian, ThinPlate
-from krein.learning.tuning import choose, judge_at, merge_rows, rounds
+from krein.learning.tuning import choose, merge_rows, path_errors_at, rounds
 
 
 def wave(frequency, n=200, d=1, noise=0.05, seed=0):
@@ -77,7 +77,7 @@ def test_the_last_word_has_the_largest_sample(monkeypatch):
     rows = merge_rows(*wave(30.0, n=250))
     found = choose(rows, kernels=[Gaussian(), Laplacian()])
     placed = found.placement(rows.X)
-    again = judge_at(found.kernel(placed), rows, np.array([found.lam]))
+    again = path_errors_at(found.kernel(placed), rows, np.array([found.lam]))
     assert found.trials[0].error == pytest.approx(float(again.errors[0]), rel=1e-9)
 
 

@@ -105,7 +105,7 @@ class LeafChoice:
 def choose_settings(leaves: Sequence[LeafRows]) -> LeafChoice:
     """Compare settings and parts of the global model, 1, a half and 0, on some leaves.
 
-    Kernel and length scale at two λ, then λ. One factorization serves all parts, so each settings are judged with each part. What
+    Kernel and length scale at two λ, then λ. One factorization serves all parts, so all settings are scored with each part. What
     was found is kept unless another gains a thousandth. All must gain more than two standard errors over the global model alone;
     where none does, λ is infinite, and leaves add nothing.
 

@@ -3,13 +3,13 @@ r"""A metric from the data: columns, or directions, weighted by how much a first
 Rounds of: ridge with the Laplacian on rows :math:`xP`, the average outer product G of its gradients in x, then
 :math:`P = G^{1/4}` with largest eigenvalue 1 (recursive feature machines [1]_). The diagonal form keeps diag G only.
 
-Which form, and whether any, is judged on rows that had no part in it; a form is taken only if it gains more than a standard
+Which form, and whether any, is decided on held-out rows; a form is taken only if it gains more than a standard
 error of the paired differences. Mean squared errors on 25,000 training rows and leaves of 1,600, standardized columns first, then
 one and three rounds of the diagonal and of the full form: *covtype* 0.141; 0.124, 0.120; 0.122, 0.118. *cod-RNA* 0.146; 0.122,
 0.121; 0.115, 0.113. *ijcnn1* 0.057; 0.047, 0.044; 0.044, 0.041. *letter* (14,000) 0.0209; 0.0192, 0.0182; 0.0179, 0.0167.
 *magic* (13,314) 0.409; 0.405, 0.402; 0.408, 0.400.
 
-Whether columns are standardized or become normal scores first is judged in the same way, by models without a metric. Accuracy on
+Whether columns are standardized or become normal scores first is decided in the same way, by models without a metric. Accuracy on
 4,000 rows, after 3,000, metric included, standardized columns first, then normal scores (two draws): *magic* 86.5, 86.3; 87.4,
 86.6. *covtype* 74.5, 75.5; 75.3, 75.7. *cod-RNA* 96.1, 95.7; 95.5, 95.0. *ijcnn1* 98.0, 97.7; 97.4, 97.2. *letter* 93.4, 94.0;
 93.0, 93.8. Inverse hyperbolic sines in place of normal scores are between the two. With 9,300 of its training rows and 4,000 others
@@ -44,7 +44,7 @@ from krein.learning.tuning.portfolio import median_distance
 
 __all__ = ["METRIC_ROWS", "best_placement", "learn_metric"]
 
-METRIC_ROWS = 6000  # half of them learned from, half judged on
+METRIC_ROWS = 6000  # half of them learned from, half tested on
 _ROUNDS = 3
 _LAMBDAS = (1e-2, 1e-3, 1e-4, 1e-5)  # of the first model, the strongest that is nearly best
 _EQUAL = 1e-3  # relative: errors that differ by less are equal
@@ -54,7 +54,7 @@ _WIDEST = 512  # columns up to which the full form is tried: its gradients cost 
 
 @quiet_blas()
 def learn_metric(rows: MergedRows, *, kernel: Kernel | None = None, rounds: int = _ROUNDS) -> LearnedMetric:
-    """Learn a metric from some rows, and judge it on others.
+    """Learn a metric from some rows, and test it on others.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def learn_metric(rows: MergedRows, *, kernel: Kernel | None = None, rounds: int 
     some = rows.head(METRIC_ROWS)
     d = some.X.shape[1]
     flat = np.full(d, 1.0 / max(1, d))
-    if d < 2 or not _can_be_judged(some):
+    if d < 2 or not _can_be_tested(some):
         return LearnedMetric("none", None, flat, ())
     task = _Task.of(some, Laplacian(1.0) if kernel is None else kernel)
     plain = task.solved(np.ones(d))
@@ -110,7 +110,7 @@ def best_placement(rows: MergedRows, placements: Sequence[Placement]) -> Placeme
     """
     best, found = placements[0], None
     some = rows.head(METRIC_ROWS)
-    if len(placements) < 2 or not _can_be_judged(some):
+    if len(placements) < 2 or not _can_be_tested(some):
         return best
     for placement in placements:
         placed = replace(some, X=placement(some.X))
@@ -120,7 +120,7 @@ def best_placement(rows: MergedRows, placements: Sequence[Placement]) -> Placeme
     return best
 
 
-def _can_be_judged(rows: MergedRows) -> bool:
+def _can_be_tested(rows: MergedRows) -> bool:
     return len(rows) >= _FEWEST and rows.variance > 0.0
 
 
@@ -138,7 +138,7 @@ def _directions(products: np.ndarray, form: Form) -> np.ndarray | None:
 @final
 @dataclass(frozen=True, eq=False)
 class _Solved:
-    """A model in one metric: λ, the outer products of its gradients, and its squared error at each row it is judged on."""
+    """A model in one metric: λ, the outer products of its gradients, and its squared error at each test row."""
 
     lam: float
     products: np.ndarray
@@ -161,7 +161,7 @@ class _Solved:
 @final
 @dataclass(frozen=True, eq=False)
 class _Task:
-    """Rows to learn from and rows to judge on."""
+    """Rows to learn from and rows to test on."""
 
     learned: MergedRows
     held: MergedRows

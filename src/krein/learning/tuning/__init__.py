@@ -1,7 +1,7 @@
 """Choosing from the data: where rows are placed, which kernel sees them, at what scale, and with what λ."""
 
 from krein.learning.tuning.choice import Choice, choose
-from krein.learning.tuning.leave_one_out import Judgement, judge, judge_at, judge_near
+from krein.learning.tuning.leave_one_out import PathErrors, path_errors, path_errors_at, path_errors_near
 from krein.learning.tuning.merged_rows import MergedRows, merge_rows
 from krein.learning.tuning.normal_scores import NormalScores, normal_scores
 from krein.learning.tuning.placement import Placement, scaled_columns
@@ -19,10 +19,10 @@ __all__ = [
     "PORTFOLIO",
     "Candidate",
     "candidates",
-    "Judgement",
-    "judge",
-    "judge_at",
-    "judge_near",
+    "PathErrors",
+    "path_errors",
+    "path_errors_at",
+    "path_errors_near",
     "Trial",
     "Trials",
     "OnTrial",

@@ -114,11 +114,11 @@ def choose(
     for stage in rounds:
         some = rows.head(stage.n_rows)
         grams = Grams(some.X)
-        judged: list[Contestant] = []
+        scored: list[Contestant] = []
         left = left[: stage.size(len(tried))]
         total = len(trials) + len(left) if stage is rounds[-1] else total
-        judge = partial(
-            Contestant.judged,
+        score = partial(
+            Contestant.scored,
             grams=grams,
             rows=some,
             stage=stage,
@@ -127,10 +127,10 @@ def choose(
             intercept=intercept,
         )
         for batch in _batches(left, grams):
-            for one in _side_by_side(judge, batch):
-                judged.append(one)
-                tell_watcher(len(trials) + len(judged), total, one.candidate.family)
-        left = ranked(judged)
+            for one in _side_by_side(score, batch):
+                scored.append(one)
+                tell_watcher(len(trials) + len(scored), total, one.candidate.family)
+        left = ranked(scored)
         trials[:0] = [one.trial() for one in left]
         if stage is not rounds[-1]:
             left = short_list(left) if stage.screens else finalists(left)
@@ -142,20 +142,20 @@ def choose(
 
 
 def _batches(left: list[Contestant], grams: Grams) -> list[list[Contestant]]:
-    """Contestants to be judged together: some of those with small matrices, which one thread each is enough for."""
+    """Contestants to be scored together: some of those with small matrices, which one thread each is enough for."""
     if not grams.small:
         return [[one] for one in left]
     grams.prepare(one.candidate for one in left)
     return [left[start : start + _TOGETHER] for start in range(0, len(left), _TOGETHER)]
 
 
-def _side_by_side(judge: Callable[[Contestant], Contestant], batch: list[Contestant]) -> list[Contestant]:
+def _side_by_side(score: Callable[[Contestant], Contestant], batch: list[Contestant]) -> list[Contestant]:
     if len(batch) == 1:
-        return [judge(batch[0])]
+        return [score(batch[0])]
     found: dict[int, Contestant] = {}
 
     def work(number: int) -> None:
-        found[number] = judge(batch[number])
+        found[number] = score(batch[number])
 
     share(work, range(len(batch)))
     return [found[number] for number in range(len(batch))]

@@ -13,7 +13,7 @@ from krein.learning.path import Regularizer
 from krein.learning.ridge_choice import best_candidate
 from krein.learning.tuning.merged_rows import MergedRows
 
-__all__ = ["Judgement", "judge", "judge_at", "judge_near"]
+__all__ = ["PathErrors", "path_errors", "path_errors_at", "path_errors_near"]
 
 # λ in units of the mean of the centered kernel's diagonal: down to where 4,000 rows are interpolated, one a decade
 _GRID = np.geomspace(1e-10, 10.0, 12)
@@ -27,7 +27,7 @@ _LEAST_FREEDOM = 1e-12  # 1 − leverage below this has no digits left
 
 
 @dataclass(frozen=True, eq=False)
-class Judgement:
+class PathErrors:
     """Errors along a path of λ.
 
     Parameters
@@ -39,7 +39,7 @@ class Judgement:
     indefinite : bool
         Whether the kernel matrix has negative eigenvalues beyond rounding.
     n_rows : int
-        Distinct rows judged on.
+        Number of distinct rows scored on.
     criterion : {"leave-one-out", "folds"}, default="leave-one-out"
     """
 
@@ -65,7 +65,7 @@ class Judgement:
         return float(self.errors[self.best])
 
 
-def judge(
+def path_errors(
     gram: np.ndarray,
     rows: MergedRows,
     lams: np.ndarray | None = None,
@@ -73,7 +73,7 @@ def judge(
     regularizer: Regularizer = "hilbert",
     intercept: bool = True,
     screen: bool = False,
-) -> Judgement:
+) -> PathErrors:
     r"""Errors of ridge with a kernel for a path of λ, from eigendecompositions.
 
     One eigendecomposition gives exact leave-one-out errors for all λ where the matrix has no negative eigenvalues, or where
@@ -89,12 +89,12 @@ def judge(
     regularizer : {"hilbert", "two", "krein"}, default="hilbert"
     intercept : bool, default=True
     screen : bool, default=False
-        Whether to judge an indefinite kernel as if K itself regularized: honest too, at the price of one eigendecomposition
+        Whether to score an indefinite kernel as if K itself regularized: honest too, at the price of one eigendecomposition
         instead of eleven, but of another model.
 
     Returns
     -------
-    Judgement
+    PathErrors
     """
     if lams is None:
         lams = _GRID * _size(gram, rows.weight, intercept=intercept)
@@ -108,12 +108,12 @@ def judge(
     else:
         errors = problem.loo_scores(rows.Y, rows.total * lams, rows.left_out, rows.scatter.sum(axis=1))
     criterion = "folds" if held_out else "leave-one-out"
-    return Judgement(lams, _relative(errors, rows), indefinite, len(rows), criterion)
+    return PathErrors(lams, _relative(errors, rows), indefinite, len(rows), criterion)
 
 
-def judge_near(
+def path_errors_near(
     gram: np.ndarray, rows: MergedRows, lam: float, *, intercept: bool = True, steps: int = _MOST_STEPS
-) -> Judgement:
+) -> PathErrors:
     r"""Leave-one-out errors near a λ, walking downhill by half decades, for a matrix without negative eigenvalues.
 
     Each step is one Cholesky factorization. The residuals of the first rows come with it, if rows are taken in reverse:
@@ -132,7 +132,7 @@ def judge_near(
 
     Returns
     -------
-    Judgement
+    PathErrors
         With infinity where the matrix is not positive definite at a λ.
     """
     errors = {0: _loo_error(gram, rows, lam, intercept=intercept)}
@@ -146,11 +146,11 @@ def judge_near(
     places = sorted(errors)
     lams = lam * _STEP ** np.array(places, dtype=np.float64)
     found = np.array([errors[place] for place in places])
-    return Judgement(lams, _relative(found, rows), False, len(rows))
+    return PathErrors(lams, _relative(found, rows), False, len(rows))
 
 
-def judge_at(gram: np.ndarray, rows: MergedRows, lams: np.ndarray, *, intercept: bool = True) -> Judgement:
-    """Leave-one-out errors for given λ, each from one Cholesky factorization as in `judge_near`.
+def path_errors_at(gram: np.ndarray, rows: MergedRows, lams: np.ndarray, *, intercept: bool = True) -> PathErrors:
+    """Leave-one-out errors for given λ, each from one Cholesky factorization as in `path_errors_near`.
 
     Parameters
     ----------
@@ -161,10 +161,10 @@ def judge_at(gram: np.ndarray, rows: MergedRows, lams: np.ndarray, *, intercept:
 
     Returns
     -------
-    Judgement
+    PathErrors
     """
     errors = np.array([_loo_error(gram, rows, float(lam), intercept=intercept) for lam in lams])
-    return Judgement(lams, _relative(errors, rows), False, len(rows))
+    return PathErrors(lams, _relative(errors, rows), False, len(rows))
 
 
 def _loo_error(gram: np.ndarray, rows: MergedRows, lam: float, *, intercept: bool) -> float:

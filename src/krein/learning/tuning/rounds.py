@@ -11,7 +11,7 @@ import numpy as np
 
 from krein.kernels.gram import radial_gram
 from krein.learning.path import Regularizer
-from krein.learning.tuning.leave_one_out import Judgement, judge, judge_at, judge_near
+from krein.learning.tuning.leave_one_out import PathErrors, path_errors, path_errors_at, path_errors_near
 from krein.learning.tuning.merged_rows import MergedRows
 from krein.learning.tuning.placement import Placement
 from krein.learning.tuning.portfolio import Candidate
@@ -76,7 +76,7 @@ def stages(n_rows: int) -> list[Stage]:
     Parameters
     ----------
     n_rows : int
-        Distinct rows to judge on at most.
+        Largest number of distinct rows to score on.
 
     Returns
     -------
@@ -122,11 +122,11 @@ class Grams:
 
     @property
     def small(self) -> bool:
-        """Whether distances are kept, and candidates are judged side by side."""
+        """Whether distances are kept, and candidates are scored in parallel."""
         return bool(self._X.shape[0] <= _LITTLE_MORE * _SECOND_ROWS)
 
     def prepare(self, tried: Iterable[Candidate]) -> None:
-        """Compute the distances that some candidates need, so that they can be judged by several threads.
+        """Compute the distances that some candidates need, so that they can be scored by several threads.
 
         Parameters
         ----------
@@ -147,20 +147,20 @@ class Contestant:
     ----------
     place : int
     candidate : Candidate
-    judgement : Judgement or None, default=None
+    errors_found : PathErrors or None, default=None
     """
 
     place: int
     candidate: Candidate
-    judgement: Judgement | None = None
+    errors_found: PathErrors | None = None
 
     @property
-    def known(self) -> Judgement:
+    def known(self) -> PathErrors:
         """What the last round found."""
-        assert self.judgement is not None
-        return self.judgement
+        assert self.errors_found is not None
+        return self.errors_found
 
-    def judged(
+    def scored(
         self,
         grams: Grams,
         rows: MergedRows,
@@ -186,14 +186,14 @@ class Contestant:
         -------
         Contestant
         """
-        gram, before = grams.of(self.candidate), self.judgement
+        gram, before = grams.of(self.candidate), self.errors_found
         if before is None or before.indefinite:
-            found = judge(gram, rows, lams, regularizer=regularizer, intercept=intercept, screen=stage.screens)
+            found = path_errors(gram, rows, lams, regularizer=regularizer, intercept=intercept, screen=stage.screens)
         elif lams is not None:
-            found = judge_at(gram, rows, _nearest(lams, before.lam, stage.steps), intercept=intercept)
+            found = path_errors_at(gram, rows, _nearest(lams, before.lam, stage.steps), intercept=intercept)
         else:
             start = before.lam * (before.n_rows / len(rows)) ** _FEWER_PER_ROW
-            found = judge_near(gram, rows, start, intercept=intercept, steps=stage.steps)
+            found = path_errors_near(gram, rows, start, intercept=intercept, steps=stage.steps)
         return Contestant(self.place, self.candidate, found)
 
     def trial(self) -> Trial:
@@ -257,19 +257,19 @@ def _nearest(lams: np.ndarray, lam: float, count: int) -> np.ndarray:
     return np.sort(lams[order])
 
 
-def ranked(judged: list[Contestant]) -> list[Contestant]:
+def ranked(scored: list[Contestant]) -> list[Contestant]:
     """Best first; of those that are nearly as good as the best, the plainest.
 
     Parameters
     ----------
-    judged : list of Contestant
+    scored : list of Contestant
 
     Returns
     -------
     list of Contestant
     """
     # six digits: the last ones differ between processors
-    order = sorted(judged, key=lambda one: (float(f"{one.known.error:.5e}"), one.place))
+    order = sorted(scored, key=lambda one: (float(f"{one.known.error:.5e}"), one.place))
     bound = order[0].known.error * (1.0 + _EQUAL)
     first = min((one for one in order if one.known.error <= bound), key=lambda one: one.place, default=order[0])
     return [first, *(one for one in order if one is not first)]

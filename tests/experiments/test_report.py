@@ -182,7 +182,7 @@ def test_the_summary_comes_first_and_counts(finished, text):
     verdicts = [one for one in finished[1].verdicts if one.claim.paper]
     asked = [one.finding.printed for one in verdicts if one.finding.printed is not None]
     assert f"<b>{asked.count('confirmed')} of {len(asked)}</b> hold as printed" in text
-    assert text.index('class="summary"') < text.index("<svg") < text.index("How it was made")
+    assert text.index('class="summary"') < text.index("<svg") < text.index("How this page was made")
     for one in verdicts:
         assert text.index(escape(one.claim.text)) < text.index("<svg")
 

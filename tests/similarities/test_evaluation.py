@@ -342,7 +342,7 @@ def test_a_cache_knows_objects_by_their_contents(tmp_path):
         with pytest.raises(TypeError, match="cache must be a path"):
             KreinNystroem(overlap, 3, cache=wrong).fit(WORDS)
     (tmp_path / "other").write_text("something else, which is not ours")
-    with pytest.raises(ValueError, match="no cache of similarities"):
+    with pytest.raises(ValueError, match="not a cache of similarities"):
         SimilarityCache(tmp_path / "other")
 
 

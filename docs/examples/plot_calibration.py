@@ -39,7 +39,7 @@ for name, chance in chances.items():
     told, true = np.maximum(chance, 1 - chance)[between], ((chance > 0.5) == y_test)[between]
     print(
         f"{name:26} log-loss {log_loss(y_test, chance):.3f}, accuracy {right:.3f}; between 10 and 90 %: "
-        f"{between.sum()} rows, too sure by {100 * (told.mean() - true.mean()):.0f} points"
+        f"{between.sum()} rows, overconfident by {100 * (told.mean() - true.mean()):.0f} points"
     )
 
 # %%

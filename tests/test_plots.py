@@ -240,7 +240,7 @@ def test_confusion_counts_rows():
     assert [label.get_text() for label in axes.get_yticklabels()] == ["a", "b", "c"]
     counts = {text.get_position(): text.get_text() for text in axes.texts}
     assert counts == {(0, 0): "1", (1, 0): "1", (1, 1): "1", (0, 2): "1"}
-    assert axes.get_title(loc="left") == "50.0 % right"
+    assert axes.get_title(loc="left") == "50.0 % correct"
     many = np.arange(20)
     assert not plot_confusion(many, many, new_axes()).texts
 

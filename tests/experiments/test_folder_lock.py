@@ -29,7 +29,7 @@ def test_a_second_process_is_refused_and_told_by_whom(tmp_path):
     holder = start_holder(tmp_path)
     try:
         with (
-            pytest.raises(BlockingIOError, match=rf"process {holder.pid} on .* is at work in this folder"),
+            pytest.raises(BlockingIOError, match=rf"process {holder.pid} on .* is using this folder"),
             alone_in(tmp_path),
         ):
             pytest.fail("both are in")

@@ -243,7 +243,7 @@ def test_a_second_process_in_the_folder_is_refused(small, capsys, tmp_path):
         assert run("reproduce", "figure1", "--out", str(tmp_path), "--jobs", "1") == 2
     err = " ".join(capsys.readouterr().err.split())
     assert f"process {os.getpid()}" in err
-    assert "at work in this folder" in err
+    assert "is using this folder" in err
     assert "runs are kept" not in err
     assert (tmp_path / "records.jsonl").read_bytes() == b""
 
@@ -255,7 +255,7 @@ def test_two_processes_do_no_run_twice(tmp_path):
     codes = sorted(code for _, code in ended)
     assert codes in ([0, 0], [0, 2]), ended
     for (_, err), code in ended:
-        assert code == 0 or "at work in this folder" in " ".join(err.split())
+        assert code == 0 or "is using this folder" in " ".join(err.split())
     keys = [line["key"] for line in lines(tmp_path / "records.jsonl")]
     assert len(keys) == len(set(keys)) > 10
 

@@ -66,7 +66,7 @@ def check_writable(path: str | os.PathLike[str]) -> None:
 def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """A binary stream whose content becomes the file when the block ends well, and is dropped when it does not.
 
-    A temporary file in the same folder is flushed to the disk and renamed over `path`, so that nobody ever sees half of it and
+    A temporary file in the same folder is flushed to the disk and renamed over `path`, so that half a file is never visible and
     a failure leaves a previous file as it was.
 
     Parameters

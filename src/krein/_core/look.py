@@ -87,7 +87,7 @@ def new_figure(width: float, height: float, style: Style = "auto") -> Figure:
     width, height : float
         In inches.
     style : {"auto", "light", "dark"}, default="auto"
-        ``"auto"`` has a transparent page and ink that reads on light and dark alike.
+        ``"auto"`` has a transparent background and ink that is legible on light and dark pages.
 
     Returns
     -------

@@ -18,7 +18,7 @@ debugging: ContextVar[bool] = ContextVar("krein_debug", default=False)
 
 
 def command(app: "typer.Typer", name: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Register a function; an error the user can mend becomes one line and code 2, Ctrl-C becomes code 130.
+    """Register a function; an error that the user can correct becomes one line and code 2, Ctrl-C becomes code 130.
 
     Parameters
     ----------

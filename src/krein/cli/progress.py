@@ -1,4 +1,4 @@
-"""How far a command has come that reads a file several times, and tries kernels meanwhile."""
+"""Progress of a command that reads a file several times and tries kernels."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -47,7 +47,7 @@ def training_progress(*, passes: int, show: bool) -> Iterator[tuple[Callable[[fl
     on_share : callable
         Called with the share of one pass that is done.
     on_trial : callable
-        As :func:`krein.learning.tuning.watched_trials` wants it.
+        As :func:`krein.learning.tuning.watched_trials` takes it.
     """
     tried: ShowProgress | None = None
 

@@ -94,7 +94,7 @@ def reproduce_figures(
     names : list of str
         Names of experiments; none for all.
     datasets : list of str
-        Under any name that :func:`krein.datasets.load` knows; none for letter, or for all if `full`.
+        Any names that :func:`krein.datasets.load` takes; empty for letter, or for all if `full`.
     full : bool
     out : path
     jobs : int

@@ -1,4 +1,4 @@
-"""What is known of each data set: where it comes from, how to read it, how to tell that it is the right one."""
+"""The catalog of data sets: where each comes from, how to read it, and how to check its contents."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ class Entry:
     ----------
     name : str
     urls : tuple of str
-        Official files, in the order in which ``read`` wants them.
+        Official files, in the order in which ``read`` takes them.
     read : callable
         Contents of the official files to arrays; a ValueError names the line that cannot be read.
     digest : str
         :func:`~krein.datasets.digest.content_digest` of the arrays.
     file_sha256 : str
-        Of the ``.npz`` file this project hands around: a quick test that spares the reading for the digest.
+        Of the ``.npz`` file that this project distributes: a quick test, without reading the arrays for the digest.
     split_sizes : tuple of int or None
         Training and test rows to draw, or None if the source has a split.
     description, source : str
@@ -165,7 +165,7 @@ def names() -> tuple[str, ...]:
 
 
 def find(name: str) -> Entry:
-    """The entry of that name; capitals and hyphens do not count, so the paper's ``cod-RNA`` is found.
+    """The entry of that name; capitals and hyphens are ignored, so the paper's ``cod-RNA`` is found.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""A data set as a user wants it: named, split, of a floating type, and saying where it is from."""
+"""A data set for users: named, split, of a floating type, with its source."""
 
 from __future__ import annotations
 

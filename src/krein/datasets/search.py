@@ -25,8 +25,8 @@ def find_arrays(entry: Entry) -> Arrays:
     3. the cache, see :func:`~krein.datasets.cache_folder`;
     4. the official source, after which they are in the cache.
 
-    What is found is checked. A wrong file in ``KREIN_DATA`` is an error, as somebody put it there on purpose; a wrong file
-    in the cache is reported and replaced.
+    Files are checked. A wrong file in ``KREIN_DATA`` is an error, because it was put there on purpose; a wrong file in the cache
+    is reported and replaced.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def _from_cache(entry: Entry, folder: Path, *, report: bool = False) -> Arrays |
 
 
 def _checked(entry: Entry, path: Path) -> Arrays:
-    """Arrays of a local file, or a ValueError that tells expected and found digests."""
+    """Arrays of a local file, or a ValueError with the expected and the found digest."""
     sha256 = file_sha256(path)
     try:
         arrays = read_npz(path)

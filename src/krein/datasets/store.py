@@ -109,8 +109,8 @@ def write_npz(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
 def locked(path: Path) -> Iterator[None]:
     """Hold an exclusive lock on ``path``, so that of several processes one downloads and the others wait for it.
 
-    The operating system drops the lock when its holder dies, so a killed process blocks nobody. Where there are no such
-    locks (Windows) two processes may both download; the digest of the result still guards against a mixture.
+    The operating system releases the lock when its holder dies, so a killed process does not block others. On systems without
+    such locks (Windows) two processes may both download; the digest of the result still detects a mixture.
 
     Parameters
     ----------

@@ -1,1 +1,1 @@
-"""Rows that live on a cluster: the same sums over blocks, elsewhere."""
+"""Rows on a cluster: the same sums over blocks, computed by its workers."""

@@ -32,7 +32,7 @@ def import_dask() -> Any:
 
 
 def compute_all(*parts: Any, block: str = "") -> Any:
-    """Compute Dask collections with whatever scheduler is active.
+    """Compute Dask collections with the active scheduler.
 
     Errors of tasks come out as they were raised. Those of the cluster itself say what most likely happened and what to do.
 

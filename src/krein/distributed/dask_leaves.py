@@ -1,4 +1,4 @@
-"""A tree of exact leaves on a cluster: rows are dealt where they live, and each part of the tree is solved by one worker."""
+"""A tree of exact leaves on a cluster: rows are assigned where they are stored, and each part is solved by one worker."""
 
 from __future__ import annotations
 

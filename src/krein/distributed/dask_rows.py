@@ -1,4 +1,4 @@
-"""Rows that live in Dask collections: looked over, reduced over a tree, and mapped, by whatever scheduler is active."""
+"""Rows in Dask collections: sampled, reduced over a tree, and mapped, by the active scheduler."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def is_dask(X: Any) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class FirstLook:
-    """What one pass over all blocks tells before a feature map is fitted.
+    """The result of one pass over all blocks before a feature map is fitted.
 
     Parameters
     ----------
@@ -172,11 +172,10 @@ class DaskRows:
         return FirstLook(FirstPass.of(sample, weight, columns, labeled, n_rows, complete=n_rows <= limit), found)
 
     def reduce(self, empty: _Sums, add: Callable[..., None]) -> _Sums:
-        """Sum every block where the block lives, and merge the sums in a tree.
+        """Sum every block where it is stored, and merge the sums in a tree.
 
-        A worker that dies takes finished blocks with it; the scheduler computes those again elsewhere, and the sum is
-        the same: which rows are sampled depends on their number only, and addition does not mind the order but for
-        rounding.
+        A worker that dies loses its finished blocks; the scheduler computes them again elsewhere, and the sum is the same up to
+        rounding: which rows are sampled depends only on their numbers.
 
         Parameters
         ----------
@@ -308,7 +307,7 @@ def map_rows(function: Callable[[Any], np.ndarray], X: Any, *, width: int, dtype
 
 
 def transform(features: Any, X: Any) -> Any:
-    """Features of the rows of a Dask collection, block by block where the blocks live.
+    """Features of the rows of a Dask collection, block by block where the blocks are stored.
 
     Parameters
     ----------

@@ -152,7 +152,7 @@ def tally(fights: Sequence[Comparison], *, factors: bool = True) -> str:
     ----------
     fights : sequence of Comparison
     factors : bool, default=True
-        Whether the range of factors is told.
+        Whether to give the range of factors.
 
     Returns
     -------

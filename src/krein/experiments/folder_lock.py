@@ -44,7 +44,7 @@ def alone_in(folder: Path) -> Iterator[None]:
             holder = os.read(descriptor, _LONGEST).decode(errors="replace").strip() or "another process"
             raise BlockingIOError(
                 errno.EWOULDBLOCK,
-                f"{holder} is at work in this folder; wait for it, or name another folder",
+                f"{holder} is using this folder; wait for it, or use another folder",
                 str(folder),
             )
         os.ftruncate(descriptor, 0)

@@ -85,7 +85,7 @@ def relative_error(features: Any, run: Run, X: np.ndarray) -> float:
 
 
 def timed(work: Callable[[], T]) -> tuple[T, float]:
-    """Do some work by the clock on the wall.
+    """Do some work, and measure its wall time.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def timed(work: Callable[[], T]) -> tuple[T, float]:
 
 @lru_cache(maxsize=64)
 def warm_up(method: str, kernel: str, dataset: str) -> None:
-    """Compile and load what is only once: the first fit in a process would otherwise pay for it.
+    """Compile and load what a process needs once, so that the first timed fit does not include it.
 
     Parameters
     ----------

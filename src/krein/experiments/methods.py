@@ -75,7 +75,7 @@ class Method:
     color, marker, dash : str
         Of its line in figures.
     search_seconds : callable or None, default=None
-        A fitted map to the seconds it took to find its measure, where it tells.
+        From a fitted map to the seconds it took to find its measure, if the map records them.
     """
 
     name: str

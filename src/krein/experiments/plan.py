@@ -107,7 +107,7 @@ class Plan:
     mode : {"quick", "full"}, default="quick"
         Which of the experiment's sizes.
     datasets : tuple of str, default=("letter",)
-        Under any name that :func:`krein.datasets.load` knows; kept under their own, in the order of the paper.
+        Any names that :func:`krein.datasets.load` takes; kept under their canonical names, in the order of the paper.
     count : {"columns", "pairs"}, default="columns"
         How widths are counted: every method with as many output columns, or as the paper does.
     seed : int, default=0

@@ -105,8 +105,8 @@ def reproduce(
     ValueError
         For an unknown experiment or data set; the known ones are listed.
     OSError
-        If `out` cannot be written, the disk is full, or another process is at work there (:class:`BlockingIOError`); what was
-        recorded stays.
+        If `out` cannot be written, the disk is full, or another process works there (:class:`BlockingIOError`); finished
+        records are kept.
     """
     plan = plan or Plan()
     experiments = known_experiments(names)

@@ -37,7 +37,7 @@ def choose_composition(
     sample : PlacedRows
     region : Region
     pool, check_rows : ndarray of shape (m, dim)
-        Placed rows to draw landmarks from and fit by, and rows held out.
+        Placed rows to draw landmarks from and to fit on, and held-out rows.
     gram : callable
         ``gram(A, B)`` is the exact kernel matrix of placed rows.
     rng : numpy.random.Generator

@@ -34,13 +34,13 @@ class FittedMap:
     ----------
     feature_map : FeatureMap
     region : Region
-        Where the training rows lie; others cause a warning.
+        The region of the training rows; rows outside it cause a warning.
     measure : SignedMeasure
-        What the frequencies were drawn from.
+        The measure that the frequencies were drawn from.
     error_estimate : float
-        Relative error of the kernel matrix, on rows held out or predicted.
+        Relative error of the kernel matrix, on held-out rows or predicted.
     search : WidthSearch or None
-        What ``n_components="auto"`` tried.
+        The widths that ``n_components="auto"`` tried.
     """
 
     feature_map: FeatureMap

@@ -1,4 +1,4 @@
-"""A radial function as one polynomial, where a few coefficients will do: nothing to look up in the compiled loop."""
+"""A radial function as one polynomial, where a few coefficients are enough: no table is needed in the compiled loop."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def refit(
     gram: Gram,
     rng: np.random.Generator,
 ) -> tuple[Drawn, float]:
-    """The map with the least error on rows held out, among unbiased, calibrated and projected; and its error on other rows.
+    """The map with the least error on held-out rows, among unbiased, calibrated and projected; and its error on other rows.
 
     A map that is exact stays as it is. Near-equal errors keep the plainer map, see `krein.features.choice`.
 
@@ -57,7 +57,7 @@ def refit(
     -------
     drawn : Drawn
     error : float
-        Relative error on rows held out from every choice.
+        Relative error on rows that were held out from every choice.
     """
     candidates = []
     if narrow is not None and not narrow.exact:

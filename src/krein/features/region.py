@@ -1,4 +1,4 @@
-"""Where the rows of a data set live: on the unit sphere or in space, how far apart, and which rows fall outside."""
+"""The region of the rows of a data set: on the unit sphere or in space, its diameter, and which rows are outside."""
 
 from __future__ import annotations
 

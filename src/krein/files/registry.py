@@ -39,7 +39,7 @@ class Argument:
     Parameters
     ----------
     hint : annotation
-        What its value is; Any where the class says nothing.
+        Type of its value; Any if the class does not state it.
     required : bool
         Whether a file must have it. What has a default was added later, and files from before do without.
     """
@@ -69,7 +69,7 @@ class Entry:
 
     @property
     def is_estimator(self) -> bool:
-        """Whether instances have learned attributes beside the arguments of their constructor."""
+        """Whether instances have learned attributes besides the arguments of their constructor."""
         return issubclass(self.cls, SavableMixin)
 
     def must_be_finite(self, name: str, value: Any) -> bool:
@@ -118,7 +118,7 @@ class Entry:
 
     @property
     def may_be_none(self) -> tuple[str, ...]:
-        """Learned attributes that are None where a file says nothing of them."""
+        """Learned attributes that are None if a file does not have them."""
         return tuple(name for name, one in self.learned.items() if _admits_none(one.hint))
 
 
@@ -132,22 +132,22 @@ def register(
     """Let instances of a class be part of model files, under a tag that stays when the class is renamed or moved.
 
     The class is a dataclass, an estimator with `SavableMixin`, or any class whose constructor stores its arguments under their own
-    names. It is rebuilt by calling it, so that its constructor can refuse what does not fit.
+    names. It is rebuilt by calling it, so that its constructor can check the values.
 
     Parameters
     ----------
     tag : str
         Lower-case words joined by hyphens or dots; other packages put their name first, as in ``"mylab.string-kernel"``.
     learned : mapping of str to annotation, default=None
-        What a fitted estimator has beside its parameters and what scikit-learn itself keeps (``n_features_in_`` and the like), and
-        what it is: values of another type are refused. One that may be None may be missing.
+        Learned attributes of a fitted estimator and their types, without those that scikit-learn itself keeps (``n_features_in_``
+        and the like). Values of another type are rejected. An attribute that may be None may be missing.
     unbounded : sequence of str, default=()
-        Fields or learned attributes whose numbers may be infinite or NaN; all others are refused if they are.
+        Fields or learned attributes whose numbers may be infinite or NaN; in all others such numbers are rejected.
 
     Returns
     -------
     callable
-        A decorator that returns the class as it is.
+        A decorator that returns the class unchanged.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What a kernel shows in a notebook: its function of the distance, and what is known of it."""
+"""The card of a kernel in a notebook: its function of the distance, and facts about it."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ def kernel_card(kernel: Kernel) -> str:
         drawing = sketch([curve(z, values)], f"k(z) for distances z up to {z[-1]:.3g}", "distance z")
         facts.append(("k(0)", f"{float(values[0]):.4g}"))
     rows = "unit vectors, distances up to 2" if kernel.domain == "sphere" else "any rows of numbers"
-    facts.append(("rows", rows + (", which it scales itself" if kernel.scales_rows else "")))
+    facts.append(("rows", rows + (", scaled by the kernel" if kernel.scales_rows else "")))
     if kernel.length_scale is not None:
         facts.append(("length scale", f"{kernel.length_scale:.4g}"))
-    return card(repr(kernel), [*facts, ("is it positive?", "krein.diagnose(kernel, dim) tells")], drawing=drawing)
+    return card(repr(kernel), [*facts, ("positive definite?", "see krein.diagnose(kernel, dim)")], drawing=drawing)
 
 
 def _reach(kernel: Kernel) -> float:

@@ -1,4 +1,4 @@
-"""What a pass over all rows knows of their columns: range, mean and spread."""
+"""A summary of the columns from a pass over all rows: range, mean and spread."""
 
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ class PrincipalAxes:
 
 
 def principal_axes(gram: np.ndarray, signature: np.ndarray, n_components: int | None = None) -> PrincipalAxes:
-    """Principal axes in a Kreĭn space, each with a sign that does not hang on the solver.
+    """Principal axes in a Kreĭn space, each with a sign that does not depend on the solver.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Which function of a distance predicts best, on objects held out; the distances are computed once."""
+"""Which function of a distance predicts best on held-out objects; the distances are computed once."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def best_form(
     similarity: Callable[[Form, np.ndarray], np.ndarray],
     rng: np.random.Generator,
 ) -> tuple[int, np.ndarray]:
-    r"""The function of the distance whose ridge errs least on objects held out.
+    r"""The function of the distance whose ridge model has the least error on held-out objects.
 
     Every fold has its own :math:`|K|`. (Leave-one-out in closed form, with the one of all objects, deceives where the negative
     part is large: on ItalyPowerDemand with MSM it took a form with a test accuracy of 0.75 where folds took one with 0.97.)

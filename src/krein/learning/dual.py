@@ -53,7 +53,7 @@ class DualProblem:
     def loo_scores(
         self, y: np.ndarray, mu: np.ndarray, left_out: np.ndarray | None = None, scatter: np.ndarray | None = None
     ) -> np.ndarray:
-        r"""Mean squared leave-one-out error for each μ; infinity where it cannot be told.
+        r"""Mean squared leave-one-out error for each μ; infinity where it cannot be computed.
 
         With :math:`A = V \mathrm{diag}(v + \mu)^{-1} V^\top` and :math:`\beta = A S y` the residual of row i is
         :math:`\mu \beta_i / s_i`, its leverage :math:`1 - \mu A_{ii}`, and its residual after taking away the weight
@@ -171,9 +171,9 @@ def fold_scores(
     n_folds: int = 5,
     weight: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Mean squared error of each λ on held-out folds, the kernel decomposed anew without each fold.
+    """Mean squared error of each λ on held-out folds; the kernel is decomposed again without each fold.
 
-    Leave-one-out in closed form would deceive here: :math:`|K|` of all rows has seen the row that is left out, and where
+    Leave-one-out in closed form would be optimistic here: :math:`|K|` of all rows depends on the row that is left out, and where
     the kernel has much negative mass the similarity of a row with itself in :math:`|K|` is nothing a new row has.
 
     Parameters

@@ -24,7 +24,7 @@ _LARGEST_HAT = 1.0 - 1e-6  # of h: where rounding makes it 1, a row still has a 
 @final
 @dataclass(frozen=True, eq=False)
 class LeftOutModel:
-    """A fitted linear model that knows how much each row had its own way.
+    """A fitted linear model with the leverage of each row.
 
     Parameters
     ----------

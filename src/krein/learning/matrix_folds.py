@@ -1,4 +1,4 @@
-"""Ridge on a matrix of similarities, on objects held out: one eigendecomposition a fold, all regularizations at once."""
+"""Ridge on a matrix of similarities, tested on held-out objects: one eigendecomposition per fold for all regularizations."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ RIDGES = np.logspace(-5.0, 1.0, 13)  # of the mean size of the eigenvalues
 
 
 def dealt_folds(n: int, folds: int, rng: np.random.Generator) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Objects dealt at random to folds of one size.
+    """Objects assigned at random to folds of equal size.
 
     Parameters
     ----------

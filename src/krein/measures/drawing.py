@@ -1,4 +1,4 @@
-"""The paper's Figure 1: a kernel with what its measure makes of it, and the measure with its two signs."""
+"""The paper's Figure 1: a kernel, the kernel that its measure represents, and the measure with its two signs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _STEPS = 1200  # points of a curve, about one per dot of a printed line
 def plot_measure(kernel: RadialKernel, measure: SignedMeasure, *, title: str = "", style: Style = "auto") -> Figure:
     """Draw a kernel and its signed measure.
 
-    Left, k(z) and the kernel as the measure gives it. Right, the measure on radii: positive part upwards, negative part
+    Left, k(z) and the kernel that the measure represents. Right, the measure on radii: positive part upwards, negative part
     downwards; atoms are stems, densities are curves. On a logarithmic axis a density is shown per unit of log r, so that areas
     are masses there too.
 
@@ -38,7 +38,7 @@ def plot_measure(kernel: RadialKernel, measure: SignedMeasure, *, title: str = "
     title : str, default=""
         Shown above the kernel; empty for the kernel's ``repr``.
     style : {"auto", "light", "dark"}, default="auto"
-        ``"auto"`` has a transparent page and reads on light and dark.
+        ``"auto"`` has a transparent background and suits light and dark pages.
 
     Returns
     -------
@@ -70,7 +70,7 @@ def plot_measures(rows: Sequence[tuple[RadialKernel, SignedMeasure, str]], *, st
     matplotlib.figure.Figure
     """
     if not rows:
-        raise ValueError("there is nothing to draw; give at least one (kernel, measure, title)")
+        raise ValueError("there is nothing to draw; pass at least one (kernel, measure, title)")
     look = look_of(style)
     figure = new_figure(9.5, 3.4 * len(rows), style)
     grid = figure.subplots(len(rows), 2, squeeze=False)
@@ -133,7 +133,7 @@ def draw_measure(measure: SignedMeasure, ax: Any = None, style: Style = "auto") 
 
 
 def draw_degrees(weights: Sequence[float], title: str, ax: Any = None, style: Style = "auto") -> Axes:
-    """Draw what each degree of spherical harmonics has of k(0), with its sign.
+    """Draw the share of each degree of spherical harmonics in k(0), with its sign.
 
     Parameters
     ----------

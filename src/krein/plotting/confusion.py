@@ -55,7 +55,7 @@ def plot_confusion(y_true: Any, y_pred: Any, ax: Any = None, *, title: str = "",
     look = look_of(style)
     (axes,) = axes_for(ax, 2.0 + _CELL * size, 1.4 + _CELL * size, style)
     right = float(np.trace(counts)) / float(counts.sum())
-    dress(axes, look, xlabel="predicted class", ylabel="true class", title=title or f"{100 * right:.1f} % right")
+    dress(axes, look, xlabel="predicted class", ylabel="true class", title=title or f"{100 * right:.1f} % correct")
     colors = np.empty((size, size, 4))
     colors[:, :, :3] = to_rgb(COLORS["negative"])
     colors[np.arange(size), np.arange(size), :3] = to_rgb(COLORS["positive"])

@@ -49,7 +49,7 @@ def plot_importances(
         raise ValueError(f"importances must be finite numbers, one for each column, got {importances!r}")
     labels = [f"column {i}" for i in range(values.size)] if names is None else [str(name) for name in names]
     if len(labels) != values.size:
-        raise ValueError(f"names must be as many as importances, got {len(labels)} for {values.size}")
+        raise ValueError(f"there must be as many names as importances, got {len(labels)} for {values.size}")
     shown = np.argsort(-values, kind="stable")[:_SHOWN][::-1]
     look = look_of(style)
     (axes,) = axes_for(ax, 6.0, 1.2 + _BAR * shown.size, style)

@@ -58,7 +58,7 @@ def plot_trials(trials: Trials, *, title: str = "", style: Style = "auto") -> Fi
             axes,
             look,
             xlabel="length scale / median distance",
-            ylabel="error of rows left out",
+            ylabel="error of left-out rows",
             title=f"{n_rows:,} rows",
         )
         axes.set_xscale("log", base=2)

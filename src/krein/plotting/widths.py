@@ -74,8 +74,8 @@ def plot_widths(
     axes.set_yscale("log")
     axes.xaxis.set_major_formatter("{x:g}")
     if target is not None:
-        axes.axhline(target, color=look.ink, linewidth=1.0, linestyle="--", label=f"asked for: {target:g}")
+        axes.axhline(target, color=look.ink, linewidth=1.0, linestyle="--", label=f"target: {target:g}")
     if chosen is not None:
-        axes.plot(*chosen, "o", markersize=12, fillstyle="none", color=look.ink, label="taken", linestyle="none")
+        axes.plot(*chosen, "o", markersize=12, fillstyle="none", color=look.ink, label="chosen", linestyle="none")
     axes.legend(frameon=False, labelcolor=look.ink, fontsize="small")
     return axes

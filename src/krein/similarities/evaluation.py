@@ -251,7 +251,7 @@ class Evaluation:
         return self.takes_blocks
 
     def _elsewhere(self, tasks: Iterator[tuple[Any, ...]]) -> Generator[Called, None, None]:
-        """Results of other processes; whatever fails but a call is a matter of getting there."""
+        """Results of other processes; any failure outside a call is one of sending objects to a process."""
         with closing(self._processes.run(call_elsewhere, tasks)) as results:
             while True:
                 try:

@@ -86,7 +86,7 @@ class SignedSpectrum:
 
 
 def signed_spectrum(matrix: np.ndarray) -> SignedSpectrum:
-    """Decompose a symmetric matrix, in an order and with signs that do not hang on the last bits.
+    """Decompose a symmetric matrix, in an order and with signs that do not depend on the last bits.
 
     Eigenvalues of one size are ordered positive before negative, and the first of the largest entries of each eigenvector is
     positive.
@@ -167,7 +167,7 @@ def signed_root(spectrum: SignedSpectrum, tol: float = 0.0) -> tuple[np.ndarray,
 
 
 def positive_root(matrix: np.ndarray, tol: float) -> tuple[np.ndarray, np.ndarray] | None:
-    r"""A triangle :math:`T` with :math:`TT^\top = K^{-1}` and the eigenvalues of K, at half of the price of eigenvectors.
+    r"""A triangle :math:`T` with :math:`TT^\top = K^{-1}` and the eigenvalues of K, at half of the cost of eigenvectors.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Errors of rows left out, against models that were really fitted without them."""
+"""Errors of left-out rows, against models that were really fitted without them."""
 
 import numpy as np
 import pytest

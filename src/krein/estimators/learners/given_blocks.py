@@ -95,7 +95,7 @@ def add_block(
     y: Any,
     weight: np.ndarray | None,
 ) -> None:
-    """Add a block of rows where it lives.
+    """Add a block of rows to the sums, where it is stored.
 
     Parameters
     ----------

@@ -170,6 +170,6 @@ class KreinPCA(SavableMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
 
 def _add_block(features: Features, sums: FeatureSums, start: int, X: Any, y: Any, weight: np.ndarray | None) -> None:
-    """Add a block of rows where it lives."""
+    """Add a block of rows to the sums, where it is stored."""
     for block in feature_blocks(features, X, weight, start=start):
         sums.add(block.Z, block.weight)

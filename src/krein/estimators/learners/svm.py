@@ -172,7 +172,7 @@ class KreinSVC(NewtonClassifier):
 @final
 @dataclass(frozen=True)
 class _Costs(Candidates):
-    """Values of C, the first of which are tried whatever they bring."""
+    """Values of C, the first of which are always tried."""
 
     values: tuple[float, ...]
     tried: int

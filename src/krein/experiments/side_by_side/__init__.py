@@ -1,4 +1,4 @@
-"""Models side by side on one's own data: contenders, cross-validation that can be interrupted, a table and a page."""
+"""Comparison of models on the user's data: contenders, cross-validation that can be interrupted, a table and a page."""
 
 from krein.experiments.side_by_side.contenders import Contender, choose_contenders, table_contenders
 from krein.experiments.side_by_side.folds import compare_models, score_folds

@@ -20,7 +20,7 @@ class _XRFM(BaseEstimator, ABC):
     Parameters
     ----------
     random_state : int, default=0
-        Of the rows held out, and of xRFM's own draws.
+        Random seed of the held-out rows and of xRFM.
     """
 
     def __init__(self, random_state: int = 0) -> None:
@@ -76,7 +76,7 @@ class XRFMClassifier(ClassifierMixin, _XRFM):
     Parameters
     ----------
     random_state : int, default=0
-        Of the rows held out, and of xRFM's own draws.
+        Random seed of the held-out rows and of xRFM.
     """
 
     def _learn_target(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
@@ -94,7 +94,7 @@ class XRFMRegressor(RegressorMixin, _XRFM):
     Parameters
     ----------
     random_state : int, default=0
-        Of the rows held out, and of xRFM's own draws.
+        Random seed of the held-out rows and of xRFM.
     """
 
     def _learn_target(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:

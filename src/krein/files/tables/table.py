@@ -1,4 +1,4 @@
-"""What every table is, whatever file it is in."""
+"""The interface of a table, independent of its file format."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows dealt to the parts of a coarse tree as they stream by, in memory or, where they are many, in files."""
+"""Rows assigned to the parts of a coarse tree as they are read, in memory or, if there are many, in files."""
 
 from __future__ import annotations
 

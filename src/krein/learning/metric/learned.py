@@ -24,7 +24,7 @@ class MetricTrial:
     form : {"none", "diagonal", "full"}
     rounds : int
     error : float
-        Squared error in units of that of a constant.
+        Squared error relative to that of a constant.
     """
 
     form: Form

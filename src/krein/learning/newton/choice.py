@@ -117,7 +117,7 @@ def held_out_scores(
     n_folds : int
         As in `held_out_values`.
     least : int, default=0
-        Strengths that are tried whatever they bring.
+        Number of strengths that are always tried.
 
     Returns
     -------

@@ -133,9 +133,9 @@ def fit_exact(
 def _choose_by_folds(
     machine: Machine, candidates: Candidates, gram: np.ndarray, labeled: LabeledRows, scale: float
 ) -> Chosen:
-    """The best candidate for an indefinite kernel, whose spectrum is taken anew without each fold.
+    """The best candidate for an indefinite kernel, whose spectrum is computed again without each fold.
 
-    The map of all rows would deceive here: the majorant of an indefinite matrix has seen the rows that are held out.
+    The map of all rows would be optimistic here: the majorant of an indefinite matrix depends on the held-out rows.
     """
     weight = labeled.weights
     fold = deal_folds(labeled.X, labeled.codes, N_FOLDS)

@@ -63,7 +63,7 @@ class Candidates(ABC):
     @property
     @abstractmethod
     def least(self) -> int:
-        """Strengths of a path, the weakest first, that are tried whatever they bring."""
+        """Number of strengths of a path, the weakest first, that are always tried."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""Rows with their classes and weights: equal ones merged, dealt to folds, sampled."""
+"""Rows with their classes and weights: equal rows merged, assigned to folds, sampled."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows whose features are never held: every question of Newton's method is a pass over blocks of rows, wherever they live."""
+"""Rows whose features are never kept: every evaluation in Newton's method is a pass over blocks of rows."""
 
 from __future__ import annotations
 

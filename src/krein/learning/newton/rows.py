@@ -1,4 +1,4 @@
-"""What Newton's method asks of rows, wherever they live; and rows whose features are in memory."""
+"""The interface of rows for Newton's method, wherever they are stored; and rows whose features are in memory."""
 
 from __future__ import annotations
 

@@ -164,7 +164,7 @@ def _side_by_side(score: Callable[[Contestant], Contestant], batch: list[Contest
 def unsupervised_choice(
     kernels: Iterable[Kernel], X: Any, *, columns: ColumnSummary | None = None, scaling: str = "standard"
 ) -> Choice:
-    """Without targets: the default kernel at the median distance, or the first of one's own.
+    """Without targets: the default kernel at the median distance, or the first of the given kernels.
 
     Parameters
     ----------

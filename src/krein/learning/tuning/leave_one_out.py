@@ -1,4 +1,4 @@
-"""How good a kernel is on some rows, for every λ: leave-one-out where it is honest, folds where it is not."""
+"""Errors of a kernel on some rows, for every λ: by leave-one-out where it is unbiased, by folds where it is optimistic."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class PathErrors:
     lams : ndarray of shape (n_lams,)
         Per unit of weight.
     errors : ndarray of shape (n_lams,)
-        Mean squared errors in units of that of a constant; infinity where nothing can be said.
+        Mean squared errors relative to that of a constant; infinity if it cannot be computed.
     indefinite : bool
         Whether the kernel matrix has negative eigenvalues beyond rounding.
     n_rows : int
@@ -89,8 +89,8 @@ def path_errors(
     regularizer : {"hilbert", "two", "krein"}, default="hilbert"
     intercept : bool, default=True
     screen : bool, default=False
-        Whether to score an indefinite kernel as if K itself regularized: honest too, at the price of one eigendecomposition
-        instead of eleven, but of another model.
+        Whether to score an indefinite kernel as if K itself regularized: unbiased too, at the cost of one eigendecomposition
+        instead of eleven, but for another model.
 
     Returns
     -------

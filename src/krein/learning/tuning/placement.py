@@ -74,7 +74,7 @@ class Placement:
 
     @property
     def n_features(self) -> int | None:
-        """Columns of a raw row; None where any number will do."""
+        """Number of columns of a raw row; None if any number is allowed."""
         for part in (self.shift, self.scale):
             if part is not None:
                 return int(part.shape[0])

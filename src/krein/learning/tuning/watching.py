@@ -1,4 +1,4 @@
-"""Who is told of each candidate that was tried: a command's progress bar, say, which the learner in between need not know of."""
+"""A callback for each candidate that is tried, such as a command's progress bar, which the learner in between need not know."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ __all__ = ["COARSE", "POLICY", "SearchPolicy"]
 @final
 @dataclass(frozen=True)
 class SearchPolicy:
-    r"""Grids, margins and limits of one search; every limit is a count, so that no result hangs on the clock.
+    r"""Grids, margins and limits of one search; every limit is a count, so that no result depends on the clock.
 
     Distances are in units of R, radii in units of :math:`\sqrt d/R` (where :math:`\Omega_d` starts to fall), masses and
     tolerances in units of the largest \|k\|.

@@ -1,4 +1,4 @@
-"""What a search has cost, in counts: the clock says nothing that is the same twice."""
+"""The cost of a search, in counts, which unlike times are reproducible."""
 
 from __future__ import annotations
 

@@ -130,8 +130,8 @@ class NewtonClassifier(RowModelExportMixin, RowClassifierMixin, SavableMixin, Ba
         self.solver_ = self._way(seen, chosen=chosen)
         self.choice_ = self.model_ = self.features_ = self.coef_ = None
         if chosen:
-            most = exact.EXACT_ROWS if self.solver_ == "exact" else FEATURE_CHOICE_ROWS
-            self.choice_ = map_to_fit(self.features, self.random_state).choose(seen, most_rows=most)
+            most = exact.EXACT_ROWS if self.solver_ == "exact" else None
+            self.choice_ = map_to_fit(self.features, self.random_state).choose(seen, exact_rows=most)
         if self.solver_ == "exact":
             return None
         self.features_ = fit_features(self.features, seen, self.random_state, self.choice_)

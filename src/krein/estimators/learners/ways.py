@@ -15,7 +15,7 @@ from krein.learning.ridge_choice import RidgeOptions, RidgeSolution
 from krein.learning.ridge_sums import RidgeSums
 from krein.learning.stream import Features
 from krein.learning.targets import NumberTargets, Targets
-from krein.learning.tuning.choice import FEATURE_CHOICE_ROWS, Choice
+from krein.learning.tuning.choice import Choice
 from krein.learning.tuning.limits import EXACT_ROWS
 
 __all__ = ["SOLVERS", "choose_for", "columns_for", "local_task", "options_for", "way_of_solving"]
@@ -145,7 +145,8 @@ def choose_for(
         lams=None if options.candidates is None else np.unique(options.candidates[:, 0]),
         regularizer=options.regularizer,
         intercept=options.intercept,
-        most_rows=EXACT_ROWS if solver == "exact" else FEATURE_CHOICE_ROWS,
+        exact_rows=EXACT_ROWS if solver == "exact" else None,
+        width=columns_for(solver, seen),
     )
 
 

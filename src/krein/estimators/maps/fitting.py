@@ -19,7 +19,7 @@ from krein.learning import first_pass
 from krein.learning.first_pass import Examples, FirstPass, look_at_matrix
 from krein.learning.path import Regularizer
 from krein.learning.stream import Features
-from krein.learning.tuning.choice import FEATURE_CHOICE_ROWS, Choice
+from krein.learning.tuning.choice import Choice
 from krein.similarities import Objects
 
 __all__ = [
@@ -58,7 +58,8 @@ class DataChosenMap(ABC):
         lams: np.ndarray | None = None,
         regularizer: Regularizer = "hilbert",
         intercept: bool = True,
-        most_rows: int = FEATURE_CHOICE_ROWS,
+        exact_rows: int | None = None,
+        width: int | None = None,
     ) -> Choice:
         """Placement, kernel and λ from what was seen of a table.
 
@@ -69,8 +70,10 @@ class DataChosenMap(ABC):
             Values of λ a learner may take; None for a grid.
         regularizer : {"hilbert", "two", "krein"}, default="hilbert"
         intercept : bool, default=True
-        most_rows : int
-            Rows of the last round.
+        exact_rows : int or None, default=None
+            Most rows of an exact problem that is to be solved; None where features will be fitted.
+        width : int or None, default=None
+            Of those features; None for the map's own.
 
         Returns
         -------

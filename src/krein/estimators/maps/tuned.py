@@ -27,8 +27,15 @@ from krein.learning.first_pass import Examples, FirstPass, comparable, look_at_m
 from krein.learning.metric.rechoose import in_learned_metric
 from krein.learning.path import Regularizer
 from krein.learning.targets import LabelTargets, NumberTargets, Targets
-from krein.learning.tuning.choice import FEATURE_CHOICE_ROWS, Choice, choose, fixed_choice, unsupervised_choice
-from krein.learning.tuning.limits import PROJECTED_COLUMNS, default_width
+from krein.learning.tuning.choice import (
+    FEATURE_CHOICE_ROWS,
+    Choice,
+    choose,
+    feature_round,
+    fixed_choice,
+    unsupervised_choice,
+)
+from krein.learning.tuning.limits import default_width
 from krein.learning.tuning.placement import SCALINGS, Placement
 from krein.learning.tuning.portfolio import PORTFOLIO
 from krein.learning.tuning.trials import Trials
@@ -161,7 +168,8 @@ class TunedFeatures(DataChosenMap, SignedTransformer):
         lams: np.ndarray | None = None,
         regularizer: Regularizer = "hilbert",
         intercept: bool = True,
-        most_rows: int = FEATURE_CHOICE_ROWS,
+        exact_rows: int | None = None,
+        width: int | None = None,
     ) -> Choice:
         """Choose placement, kernel and λ from a first pass over a table.
 
@@ -172,8 +180,10 @@ class TunedFeatures(DataChosenMap, SignedTransformer):
             Values of λ to choose from.
         regularizer : {"hilbert", "two", "krein"}, default="hilbert"
         intercept : bool, default=True
-        most_rows : int
-            Number of rows of the last round.
+        exact_rows : int or None, default=None
+            Most rows of an exact problem that is to be solved; None where features will be fitted.
+        width : int or None, default=None
+            Of those features; None for `n_components`.
 
         Returns
         -------
@@ -184,6 +194,11 @@ class TunedFeatures(DataChosenMap, SignedTransformer):
             return fixed_choice(self._given_kernel(), seen.sample, columns=seen.columns, scaling=self.scaling)
         if seen.merged is None:
             return unsupervised_choice(self._tried(), seen.sample, columns=seen.columns, scaling=self.scaling)
+        if exact_rows is None:
+            wanted = _width(seen, self.n_components) if width is None else width
+            most_rows, width = feature_round(_n_rows(seen), wanted)
+        else:
+            most_rows, width = exact_rows, None
         choose_from = partial(
             choose,
             kernels=self._tried(),
@@ -191,6 +206,7 @@ class TunedFeatures(DataChosenMap, SignedTransformer):
             regularizer=regularizer,
             intercept=intercept,
             most_rows=most_rows,
+            width=width,
         )
         found = choose_from(seen.merged, columns=seen.columns, scaling=self.scaling)
         if self.metric == "none":
@@ -283,9 +299,9 @@ class TunedFeatures(DataChosenMap, SignedTransformer):
         if self.features is None:
             if width >= placed.shape[0]:  # every row is a landmark: exact
                 return KreinNystroem(kernel, width, landmarks="uniform", random_state=self.random_state)
-            projected = width <= PROJECTED_COLUMNS and not sp.issparse(placed)
-            weights = "projected" if projected else "calibrated"
-            return SignedFourierFeatures(kernel, width, weights=weights, random_state=self.random_state)
+            if sp.issparse(placed):
+                return SignedFourierFeatures(kernel, width, random_state=self.random_state)
+            return KreinNystroem(kernel, width, random_state=self.random_state)
         found = clone(self.features)
         if self.chooses:
             found.set_params(kernel=kernel)
@@ -330,7 +346,12 @@ class TunedFeatures(DataChosenMap, SignedTransformer):
 def _width(seen: FirstPass, n_components: int | str) -> int:
     if not isinstance(n_components, str):
         return positive_integer(n_components, "n_components")
-    return default_width(seen.sample.shape[0] if seen.complete else seen.n_rows)
+    return default_width(_n_rows(seen))
+
+
+def _n_rows(seen: FirstPass) -> int:
+    """Distinct rows of a whole table, else all that there are."""
+    return int(seen.sample.shape[0]) if seen.complete else seen.n_rows
 
 
 def _as_targets(y: Any) -> tuple[np.ndarray, Targets]:

@@ -17,13 +17,23 @@ from krein.learning.path import Regularizer
 from krein.learning.tuning.merged_rows import MergedRows
 from krein.learning.tuning.placement import Placement, scaled_columns
 from krein.learning.tuning.portfolio import PORTFOLIO, candidates
-from krein.learning.tuning.rounds import Contestant, Grams, finalists, ranked, short_list, stages
+from krein.learning.tuning.rounds import (
+    Contestant,
+    Grams,
+    feature_stages,
+    finalists,
+    ranked,
+    short_list,
+    stages,
+)
 from krein.learning.tuning.trials import NOTHING_TRIED, Trial, Trials
 from krein.learning.tuning.watching import tell_watcher
 
-__all__ = ["FEATURE_CHOICE_ROWS", "Choice", "choose", "fixed_choice", "unsupervised_choice"]
+__all__ = ["FEATURE_CHOICE_ROWS", "Choice", "choose", "feature_round", "fixed_choice", "unsupervised_choice"]
 
-FEATURE_CHOICE_ROWS = 2500  # rows of the last round where features are to be fitted, which no choice makes exact
+FEATURE_CHOICE_ROWS = 4096  # rows of the last round where features are compared
+_FEATURE_EXACT_ROWS = 2500  # of them in the last round where exact problems are compared, which features do not become
+_MANY_ROWS = 4  # for each feature: features are compared; with fewer rows they are nearly the exact problem
 _TOGETHER = 8  # candidates that threads share before the next word to whoever watches
 
 
@@ -80,6 +90,7 @@ def choose(
     regularizer: Regularizer = "hilbert",
     intercept: bool = True,
     most_rows: int = 4000,
+    width: int | None = None,
 ) -> Choice:
     """Choose scaling, kernel, length scale and λ by the squared error of left-out rows.
 
@@ -99,6 +110,8 @@ def choose(
     intercept : bool, default=True
     most_rows : int, default=4000
         Rows of the last round.
+    width : int or None, default=None
+        Features that the model will have, many fewer than rows; None for an exact problem, or nearly one.
 
     Returns
     -------
@@ -109,11 +122,12 @@ def choose(
         raise ValueError("kernels is empty: there is nothing to choose from; give at least one kernel")
     trials: list[Trial] = []
     left = [Contestant(place, candidate) for place, candidate in enumerate(tried)]
-    rounds = stages(min(len(rows), most_rows))
+    n_rows = min(len(rows), most_rows)
+    rounds = stages(n_rows) if width is None else feature_stages(n_rows, width)
     total = sum(stage.size(len(tried)) for stage in rounds)
     for stage in rounds:
         some = rows.head(stage.n_rows)
-        grams = Grams(some.X)
+        grams = Grams(some.X, stage.landmarks)
         scored: list[Contestant] = []
         left = left[: stage.size(len(tried))]
         total = len(trials) + len(left) if stage is rounds[-1] else total
@@ -133,12 +147,32 @@ def choose(
         left = ranked(scored)
         trials[:0] = [one.trial() for one in left]
         if stage is not rounds[-1]:
-            left = short_list(left) if stage.screens else finalists(left)
+            left = short_list(left) if stage.screens else finalists(left) if width is None else left
     best = left[0]
     found = best.known
     trials[0] = replace(trials[0], chosen=True)
     placement, kernel = best.candidate.placement, best.candidate.kernel
     return Choice(placement, kernel, found.lam, found.lams, found.errors, Trials(tuple(trials)), found.indefinite)
+
+
+def feature_round(n_rows: int, width: int) -> tuple[int, int | None]:
+    """What `choose` is to compare where a map will be fitted.
+
+    Parameters
+    ----------
+    n_rows : int
+        Of the table.
+    width : int
+        Of the map.
+
+    Returns
+    -------
+    most_rows : int
+        Of the last round.
+    width : int or None
+        Of features to be compared; None for exact problems, which a map with a column for every few rows nearly solves.
+    """
+    return (FEATURE_CHOICE_ROWS, width) if _MANY_ROWS * width <= n_rows else (_FEATURE_EXACT_ROWS, None)
 
 
 def _batches(left: list[Contestant], grams: Grams) -> list[list[Contestant]]:

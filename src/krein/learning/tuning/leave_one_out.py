@@ -9,11 +9,13 @@ from scipy import linalg
 
 from krein._core.threads import blas_threads, quiet_blas
 from krein.learning.dual import dual_problem, fold_scores
-from krein.learning.path import Regularizer
+from krein.learning.path import Regularizer, ridge_path
 from krein.learning.ridge_choice import best_candidate
+from krein.learning.solve import NEARLY_SINGULAR
 from krein.learning.tuning.merged_rows import MergedRows
+from krein.similarities.spectrum import signed_root, signed_spectrum
 
-__all__ = ["PathErrors", "path_errors", "path_errors_at", "path_errors_near"]
+__all__ = ["PathErrors", "path_errors", "path_errors_at", "path_errors_near", "path_errors_of_sections"]
 
 # λ in units of the mean of the centered kernel's diagonal: down to where 4,000 rows are interpolated, one a decade
 _GRID = np.geomspace(1e-10, 10.0, 12)
@@ -109,6 +111,58 @@ def path_errors(
         errors = problem.loo_scores(rows.Y, rows.total * lams, rows.left_out, rows.scatter.sum(axis=1))
     criterion = "folds" if held_out else "leave-one-out"
     return PathErrors(lams, _relative(errors, rows), indefinite, len(rows), criterion)
+
+
+def path_errors_of_sections(
+    block: np.ndarray,
+    rows: MergedRows,
+    lams: np.ndarray | None = None,
+    *,
+    regularizer: Regularizer = "hilbert",
+    intercept: bool = True,
+) -> PathErrors:
+    r"""Leave-one-out errors of ridge on the features that some landmarks give, for a path of λ.
+
+    The first rows are the landmarks: with :math:`K_{mm} = U \Lambda U^\top` of their matrix, features are
+    :math:`k(x, X_m)\, U |\Lambda|^{-1/2}`. One eigendecomposition as large as the landmarks are many serves all λ.
+
+    Parameters
+    ----------
+    block : ndarray of shape (n_rows, n_landmarks)
+        Similarities of all rows to the first of them.
+    rows : MergedRows
+    lams : ndarray of shape (n_lams,), default=None
+        As in `path_errors`.
+    regularizer : {"hilbert", "two", "krein"}, default="hilbert"
+        ``"two"`` is taken as ``"hilbert"``.
+    intercept : bool, default=True
+
+    Returns
+    -------
+    PathErrors
+    """
+    spectrum = signed_spectrum(block[: block.shape[1]])
+    root, signature, _ = signed_root(spectrum, _NEGATIVE)
+    weight, Z, Y = rows.weight[:, None], block @ root, rows.Y
+    if intercept:
+        Z, Y = (values - rows.weight @ values / rows.total for values in (Z, Y))
+    gram = Z.T @ (weight * Z)
+    if lams is None:
+        lams = _GRID * (float(np.trace(gram)) / rows.total or 1.0)
+    path = ridge_path(gram, signature, "krein" if regularizer == "krein" else "hilbert")
+    inside, cross = Z @ path.basis, path.basis.T @ (Z.T @ (weight * Y))
+    mu = rows.total * lams
+    shrink = path.gain / (path.values + mu[:, None])
+    free = 1.0 - rows.left_out[:, None] * (np.square(inside) @ shrink.T + (1.0 / rows.total if intercept else 0.0))
+    scatter = rows.scatter.sum(axis=1)
+    errors = np.full(mu.size, np.inf)
+    for i in range(mu.size):
+        if np.abs(free[:, i]).min() > _LEAST_FREEDOM and path.clearance(float(mu[i])) >= NEARLY_SINGULAR:
+            residual = Y - inside @ (shrink[i][:, None] * cross)
+            squared = rows.weight * np.square(residual).sum(axis=1) + scatter
+            errors[i] = float((squared / np.square(free[:, i])).sum()) / rows.total
+    indefinite = bool((spectrum.values < -_NEGATIVE * np.abs(spectrum.values).max(initial=0.0)).any())
+    return PathErrors(lams, _relative(errors, rows), indefinite, len(rows))
 
 
 def path_errors_near(

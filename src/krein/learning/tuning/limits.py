@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["EXACT_ROWS", "PROJECTED_COLUMNS", "default_width"]
+__all__ = ["EXACT_ROWS", "default_width"]
 
 # Distinct rows up to which the kernel problem is solved exactly: 200 MB and some seconds of one processor
 EXACT_ROWS = 5000
-PROJECTED_COLUMNS = 512  # up to which features are projected; above, a ridge model costs less than their fit
 _NARROW, _WIDE = 1024, 4096  # columns of features, at least and at most
 _COLUMNS_PER_ROOT = 20.0  # columns for each unit of the square root of the number of rows
 _STEP = 64  # widths are multiples of it

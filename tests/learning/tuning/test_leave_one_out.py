@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 
 from krein.kernels import DeltaGaussian, Gaussian, Laplacian
-from krein.learning.tuning import leave_one_out, merge_rows, path_errors, path_errors_at, path_errors_near
+from krein.learning.tuning import (
+    leave_one_out,
+    merge_rows,
+    path_errors,
+    path_errors_at,
+    path_errors_near,
+    path_errors_of_sections,
+)
 
 LAMS = np.array([1e-4, 1e-2, 1.0])
 
@@ -40,6 +47,41 @@ def error_by_leaving_out(X, Y, weight, lam, kernel, *, intercept, one_copy):
         squares += weight[i] * np.square(Y[i] - fit[0]).sum()
     mean = weight @ Y / total
     return squares / (weight @ np.square(Y - mean).sum(axis=1))
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("kind", ["plain", "copies", "weights"])
+def test_features_of_landmarks_are_those_of_models_fitted_without_the_row(kind, intercept):
+    rng = np.random.default_rng(1)
+    weights = {"plain": np.ones(30), "copies": rng.integers(1, 4, 30).astype(float), "weights": rng.uniform(0.5, 2, 30)}
+    X, Y, _ = problem()
+    rows = merge_rows(X, Y, weights[kind])
+    kernel, landmarks = Laplacian(2.0), rows.X[:9]
+
+    def low_rank(A, B=None):
+        inner = np.linalg.inv(kernel(landmarks))
+        return kernel(A, landmarks) @ inner @ kernel(A if B is None else B, landmarks).T
+
+    found = path_errors_of_sections(kernel(rows.X, landmarks), rows, LAMS, intercept=intercept)
+    assert not found.indefinite
+    for lam, error in zip(LAMS, found.errors, strict=True):
+        expected = error_by_leaving_out(
+            X, Y, weights[kind], lam, low_rank, intercept=intercept, one_copy=kind == "copies"
+        )
+        np.testing.assert_allclose(error, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("regularizer", ["hilbert", "krein"])
+def test_with_all_rows_as_landmarks_the_problem_is_exact(regularizer):
+    X, Y, _ = problem()
+    rows = merge_rows(np.concatenate([X, X[:5]]), np.concatenate([Y, Y[:5] + 0.3]), None)  # copies whose targets differ
+    gram = DeltaGaussian(1.0, 3.0)(rows.X) if regularizer == "krein" else Laplacian(2.0)(rows.X)
+    found = path_errors_of_sections(gram, rows, LAMS, regularizer=regularizer)
+    exact = path_errors(gram, rows, LAMS, regularizer=regularizer)
+    assert found.indefinite == exact.indefinite
+    known = np.isfinite(found.errors)  # near a singular system nothing is said
+    assert known.any()
+    np.testing.assert_allclose(found.errors[known], exact.errors[known], rtol=1e-6)
 
 
 @pytest.mark.parametrize("intercept", [True, False])

@@ -71,9 +71,8 @@ class TunedFeatures(DataChosenMap, SignedTransformer):
         other than ``"minmax"``.
     features : feature map, default=None
         The map for the chosen kernel; its parameters ``kernel`` and ``n_components`` are set by the choice. None takes
-        `KreinNystroem` with all rows as landmarks, which is exact, if there are as many columns as rows, and otherwise
-        `SignedFourierFeatures`: projected for up to 512 columns of dense rows, where the accuracy of each column matters and the
-        fit takes a second or two; calibrated for more, and for sparse rows, which a projected fit would make dense.
+        `KreinNystroem`, whose features of as many landmarks as columns learn better than as many random ones; with as many columns
+        as rows they are exact. Sparse rows take `SignedFourierFeatures`.
     random_state : int, RandomState or None, default=None
         For the default feature map.
 

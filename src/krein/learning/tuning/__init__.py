@@ -1,7 +1,13 @@
 """Choosing from the data: where rows are placed, which kernel sees them, at what scale, and with what λ."""
 
 from krein.learning.tuning.choice import Choice, choose
-from krein.learning.tuning.leave_one_out import PathErrors, path_errors, path_errors_at, path_errors_near
+from krein.learning.tuning.leave_one_out import (
+    PathErrors,
+    path_errors,
+    path_errors_at,
+    path_errors_near,
+    path_errors_of_sections,
+)
 from krein.learning.tuning.merged_rows import MergedRows, merge_rows
 from krein.learning.tuning.normal_scores import NormalScores, normal_scores
 from krein.learning.tuning.placement import Placement, scaled_columns
@@ -23,6 +29,7 @@ __all__ = [
     "path_errors",
     "path_errors_at",
     "path_errors_near",
+    "path_errors_of_sections",
     "Trial",
     "Trials",
     "OnTrial",

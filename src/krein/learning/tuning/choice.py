@@ -147,7 +147,7 @@ def choose(
         left = ranked(scored)
         trials[:0] = [one.trial() for one in left]
         if stage is not rounds[-1]:
-            left = short_list(left) if stage.screens else finalists(left) if width is None else left
+            left = short_list(left, rounds[1]) if stage.screens else finalists(left) if width is None else left
     best = left[0]
     found = best.known
     trials[0] = replace(trials[0], chosen=True)

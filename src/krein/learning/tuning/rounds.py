@@ -35,6 +35,7 @@ _FIRST_ROWS = 240  # all candidates: thirty eigenproblems of this size take a te
 _SECOND_ROWS = 1000  # a short list: one Cholesky factor of this size takes a hundredth of a second
 _SHORT_LIST, _FINAL_LIST = 6, 3  # candidates of the second and of the last round
 _OF_A_FAMILY = 2  # of the short list: more rows may prefer another family, or another scale of this one
+_FEATURES_OF_A_FAMILY = 3  # the same where features are compared, which may want another scale than exact problems
 _IN_REACH = 1.05  # of the best error: finalists, each of another family, that more rows may bring to the top
 _STEPS, _LAST_STEPS = 4, 1  # factorizations for each of them, the last being the dearest
 _FEATURE_LIST, _FEATURE_FINAL_LIST = 12, 4  # the same where features are compared, some tens of milliseconds each
@@ -253,24 +254,27 @@ class Contestant:
         return Trial(one.kernel, one.family, one.factor, found.n_rows, found.lam, found.error, found.criterion)
 
 
-def short_list(ranked: list[Contestant]) -> list[Contestant]:
-    """Who goes on from the first round, at most two of a family.
+def short_list(ranked: list[Contestant], stage: Stage) -> list[Contestant]:
+    """Who goes on from the first round, at most two or three of a family.
 
     Parameters
     ----------
     ranked : list of Contestant
         Best first.
+    stage : Stage
+        The second round.
 
     Returns
     -------
     list of Contestant
         In that order; the second round takes the first few.
     """
+    most = _OF_A_FAMILY if stage.landmarks is None else _FEATURES_OF_A_FAMILY
     counts: Counter[str] = Counter()
     found = []
     for one in ranked:
         counts[one.candidate.family] += 1
-        if counts[one.candidate.family] <= _OF_A_FAMILY:
+        if counts[one.candidate.family] <= most:
             found.append(one)
     return found
 

@@ -96,6 +96,12 @@ def test_degree_three_has_no_features():
         head_basis(Head((1.0, 1.0, 1.0, 1.0)), 3, sphere=True)
 
 
+@pytest.mark.parametrize("scale", [1e96, 1e160])
+def test_rows_too_far_away_for_a_polynomial_are_refused(scale):
+    with pytest.raises(ValueError, match="standardize the columns of X"):
+        head_basis(Head((1.0, 0.5, 1e200)), 2, sphere=False, scale=scale)
+
+
 def test_no_head_writes_nothing():
     basis = head_basis(Head(), 3, sphere=True)
     basis.write(np.ones((2, 3)), np.empty(0), np.empty((2, 0)))

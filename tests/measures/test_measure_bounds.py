@@ -126,3 +126,11 @@ def test_bad_input(call, error: type[Exception], words: str) -> None:
 def test_heavy_tails_have_no_bound() -> None:
     with pytest.raises(ValueError, match=r"finite second moment.*method='least_mass'"):
         krein.components_for_error(krein.signed_measure(Laplacian(1.0), 3), 1.0, 0.1)
+
+
+def test_absurd_errors():
+    m = MEASURES["gaussian"]
+    assert krein.components_for_error(m, 1.0, 1e308) == 2
+    assert krein.uniform_error_bound(m, 1.0, 64, 1e308) == 0.0
+    with pytest.raises(ValueError, match="use a larger epsilon"):
+        krein.components_for_error(m, 1.0, 1e-300)

@@ -49,7 +49,8 @@ def uniform_error_bound(measure: SignedMeasure, radius: float, n_components: int
         return 1.0
     if measure.mass == 0.0:
         return 0.0
-    exponent = frequencies * margin**2 / (4 * (measure.dim + 2) * measure.mass**2)
+    ratio = margin / measure.mass
+    exponent = frequencies * ratio * ratio / (4 * (measure.dim + 2))  # ratio**2 would raise where a product is infinite
     return min(1.0, math.exp(min(_log_prefactor(measure, radius, margin) - exponent, 0.0)))
 
 
@@ -79,8 +80,11 @@ def components_for_error(measure: SignedMeasure, radius: float, epsilon: float, 
     if measure.mass == 0.0:
         return max(1, measure.head_columns())
     needed = max(0.0, _log_prefactor(measure, radius, margin) - math.log(delta))
-    frequencies = math.ceil(needed * 4 * (measure.dim + 2) * measure.mass**2 / margin**2)
-    return measure.head_columns() + 2 * max(1, frequencies)
+    ratio = measure.mass / margin
+    frequencies = needed * 4 * (measure.dim + 2) * ratio * ratio
+    if not math.isfinite(frequencies):
+        raise ValueError(f"epsilon={epsilon!r} needs more components than a float can count; use a larger epsilon")
+    return measure.head_columns() + 2 * max(1, math.ceil(frequencies))
 
 
 def _check(measure: SignedMeasure, radius: Any, epsilon: Any) -> tuple[float, float]:

@@ -152,7 +152,7 @@ def run(minutes: float, use: Callable[[], None]) -> np.ndarray:
     return np.array(rows)
 
 
-def judge(rows: np.ndarray) -> list[str]:
+def verdict(rows: np.ndarray) -> list[str]:
     """What grew that should not have.
 
     Memory by a line through all rounds after the first ones; what is counted, by the most of the first and the least of the last.
@@ -186,7 +186,7 @@ def main() -> int:
             use_objects(Path(folder))
             use_dask(clusters.client())
 
-        found = judge(run(given.minutes, use))
+        found = verdict(run(given.minutes, use))
     for one in found:
         sys.stderr.write(f"soak: {one}\n")
     return min(1, len(found))

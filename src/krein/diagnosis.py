@@ -174,7 +174,7 @@ def _verdict(
 
 
 def _band_words(spectrum: MatrixSpectrum, band: NoiseBand) -> str:
-    inside = f"the most negative eigenvalue is {-spectrum.values[0]:.3g}; "
+    inside = f"the most negative eigenvalue is {spectrum.values[0]:.3g}; "
     if band.given:
         inside += f"the given noise of {band.noise:.3g} in the entries makes a band of ±{band.radius:.3g}"
     else:
@@ -276,5 +276,7 @@ def _advice(
             "clipping would lose structure: Kreĭn learners keep it, and krein.compare(K, y) tells whether that helps predict y"
         )
     if distance and verdict != "positive":
-        found.append("KreinMDS draws the objects with the sign of each axis; DistanceKernel makes similarities of them")
+        found.append(
+            "KreinMDS embeds the objects with a sign for each axis; DistanceKernel turns distances into similarities"
+        )
     return tuple(found)

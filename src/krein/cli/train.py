@@ -53,7 +53,7 @@ def add_train(app: "typer.Typer") -> None:
             ),
         ] = "auto",
         task: Annotated[str, typer.Option(help="auto, classification or regression.")] = "auto",
-        solver: Annotated[str, typer.Option(help="auto, exact or features.")] = "auto",
+        solver: Annotated[str, typer.Option(help="auto, exact, local or features.")] = "auto",
         n_components: Annotated[
             str, typer.Option("--n-components", "-n", help="Number of columns of the features, or auto.")
         ] = "auto",

@@ -206,9 +206,11 @@ def _on_sphere(kernel: RadialKernel, dim: int) -> Diagnosis:
     # A finite measure is ⌊(d−1)/2⌋ times continuously differentiable: an exponent below that excludes every extension.
     any_extension = inner >= math.floor(critical) or finite
     tail = 1 + exponent - critical
-    edge = "ends with a jump" if exponent < margin or exponent == 0.0 else f"ends like (2 - z)^{exponent:.3g}"
+    jump = exponent < margin or exponent == 0.0
+    edge = "ends with a jump (exponent 0)" if jump else f"ends like (2 - z)^{exponent:.3g}"
     reason = (
-        f"extended by zero it {edge} at z = 2, {'above' if finite else 'not above'} the critical (d-1)/2 = {critical:g}"
+        f"extended by zero it {edge} at z = 2, and this exponent is {'above' if finite else 'not above'} the critical "
+        f"(d-1)/2 = {critical:g}"
     )
     if not finite:
         reason += (
@@ -282,7 +284,10 @@ def _on_space(kernel: RadialKernel, dim: int) -> Diagnosis:
         reason = "no kink or jump away from 0 was found, so its transform decays fast"
     else:
         compared = "above" if finite else "not above"
-        reason = f"its worst singularity away from 0 is |z - z0|^{exponent:.3g}, {compared} the critical (d-1)/2 = {critical:g}"
+        reason = (
+            f"its worst singularity away from 0 is |z - z0|^{exponent:.3g}, and this exponent is {compared} the critical "
+            f"(d-1)/2 = {critical:g}"
+        )
     masses, positive = None, None if finite else False
     if finite and shape.decays and limit == 0.0 and dim <= 20:  # the quadrature cancels in high dimension
         masses, positive = _masses(kernel, dim, 1 + exponent - critical)

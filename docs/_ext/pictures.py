@@ -17,7 +17,7 @@ STEPS = [
     ("kernel", r"$k(z)$", "any similarity of the\ndistance, definite or not"),
     ("signed measure", r"$\rho_+ - \rho_-$", "frequencies to keep,\nfrequencies to subtract"),
     ("features", r"$\Phi(X),\ \sigma=\pm1$", "cosines and sines,\neach column with a sign"),
-    ("model", r"$\Phi^\top\Phi,\ \Phi^\top y$", "sums over rows:\nthey stream and add up"),
+    ("model", r"$\Phi^\top\Phi,\ \Phi^\top y$", "sums over rows:\ncomputed in blocks"),
 ]
 
 

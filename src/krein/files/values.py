@@ -24,7 +24,7 @@ _NUMBER_DTYPES = {
 }
 _TEXT_DTYPE = re.compile(r"<U([1-9][0-9]{0,8})")
 _LAST_CHARACTER = 0x10FFFF  # of Unicode
-_INTEGERS = 2**63  # whole numbers are smaller in size than this
+_INTEGERS = 2**63  # whole numbers are smaller in absolute value than this
 _TWISTER_WORDS = 624  # of the state of a Mersenne twister
 
 

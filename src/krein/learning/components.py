@@ -100,7 +100,7 @@ class PrincipalAxes:
     Parameters
     ----------
     values : ndarray of shape (n_kept,)
-        Eigenvalues of the kernel matrix of the rows, the largest in size first.
+        Eigenvalues of the kernel matrix of the rows, the largest absolute value first.
     components : ndarray of shape (n_kept, n_features)
         Coordinates of a row are ``components @ z``; on the rows they are :math:`V |\Theta|^{1/2}`.
     """

@@ -38,7 +38,7 @@ class FittedEmbedding:
     root : ndarray of shape (n_landmarks, n_components)
     offset : ndarray of shape (n_components,)
     eigenvalues : ndarray of shape (n_components,)
-        Of the centered matrix, the largest in size first; 0 for columns beyond the rank, which are zero.
+        Of the centered matrix, the largest absolute value first; 0 for columns beyond the rank, which are zero.
     """
 
     metric: Similarity

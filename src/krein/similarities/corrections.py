@@ -1,4 +1,4 @@
-r"""Repairs of an indefinite matrix of similarities, each with what it does to new objects."""
+r"""Corrections of an indefinite matrix of similarities, each with its effect on new objects."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class FittedCorrection:
     added : ndarray of shape (n,) or None
         :math:`d`; None for zero.
     eigenvalues : ndarray of shape (n,)
-        Of the matrix as it was given, the largest in size first.
+        Of the matrix as it was given, the largest absolute value first.
     """
 
     carry: np.ndarray | None

@@ -35,7 +35,7 @@ class MatrixSpectrum:
     exact : bool
         Whether these are all eigenvalues; otherwise the ends are exact and the rest is estimated.
     rounding : float
-        Values smaller in size are zero.
+        Values smaller in absolute value are zero.
     trace, square_sum : float
         Sums of all eigenvalues and of their squares, exact.
     axis_values : ndarray of shape (n_axes,)

@@ -40,7 +40,7 @@ class FittedNystroem:
     signature : ndarray of shape (n_components,)
         ±1 for each output column. Columns beyond the rank are zero.
     eigenvalues : ndarray of shape (n_eigenvalues,)
-        Eigenvalues of the landmark block that are kept, the largest in size first.
+        Eigenvalues of the landmark block that are kept, the largest absolute value first.
     eigenvalue_tol : float
         The relative truncation used.
     """

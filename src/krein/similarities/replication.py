@@ -97,7 +97,7 @@ def replicate_negative_part(
         spectra = [signed_spectrum(np.ascontiguousarray(K[np.ix_(rows, rows)])) for rows in sides]
         spaces = []
         for one in spectra:
-            negative = np.flatnonzero(one.values < -rounding)[:most]  # the largest in size come first
+            negative = np.flatnonzero(one.values < -rounding)[:most]  # the largest absolute values come first
             spaces.append((one.values[negative], one.vectors[:, negative]))
         count = min(len(values) for values, _ in spaces)
         if not count:

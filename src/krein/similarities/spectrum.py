@@ -23,7 +23,7 @@ _COLUMN_TOL = 1e-7
 @final
 @dataclass(frozen=True, eq=False)
 class SignedSpectrum:
-    r"""Eigenvalues and eigenvectors of a symmetric matrix, :math:`K = U \Lambda U^\top`, the largest in size first.
+    r"""Eigenvalues and eigenvectors of a symmetric matrix, :math:`K = U \Lambda U^\top`, the largest absolute value first.
 
     Parameters
     ----------
@@ -115,13 +115,13 @@ def signed_spectrum(matrix: np.ndarray) -> SignedSpectrum:
 def significant(values: np.ndarray, tol: float = 0.0) -> int:
     """How many of the eigenvalues count, from the first on.
 
-    Those larger in size than ``tol`` times the first, and larger than rounding (n times the precision of float64); values of
-    one size are kept together, so that a cut never goes through an eigenspace.
+    Those larger in absolute value than ``tol`` times the first, and larger than rounding (n times the precision of float64);
+    values of one size are kept together, so that a cut never goes through an eigenspace.
 
     Parameters
     ----------
     values : ndarray of shape (n,)
-        The largest in size first.
+        The largest absolute value first.
     tol : float, default=0.0
 
     Returns
@@ -145,7 +145,7 @@ def signed_root(spectrum: SignedSpectrum, tol: float = 0.0) -> tuple[np.ndarray,
     ----------
     spectrum : SignedSpectrum
     tol : float, default=0.0
-        Keep the eigenvalues larger in size than this fraction of the largest.
+        Keep the eigenvalues larger in absolute value than this fraction of the largest.
 
     Returns
     -------
@@ -245,7 +245,7 @@ def _largest_first(values: np.ndarray) -> np.ndarray:
 
 
 def _upright(vectors: np.ndarray) -> np.ndarray:
-    """Columns with signs such that the first of the entries largest in size is positive."""
+    """Columns with signs such that the first of the entries of largest absolute value is positive."""
     sizes = np.abs(vectors)
     first = (sizes >= sizes.max(axis=0, initial=0.0) * (1.0 - _TIED)).argmax(axis=0) if vectors.size else []
     return vectors * np.where(vectors[first, np.arange(vectors.shape[1])] < 0.0, -1.0, 1.0)

@@ -24,7 +24,7 @@ def command(app: "typer.Typer", name: str) -> Callable[[Callable[..., None]], Ca
     ----------
     app : typer.Typer
     name : str
-        Of the command.
+        Name of the command.
 
     Returns
     -------

@@ -23,7 +23,7 @@ def numbers_in(name: str) -> Iterator[None]:
     Parameters
     ----------
     name : str
-        Of the argument.
+        Name of the argument.
 
     Yields
     ------

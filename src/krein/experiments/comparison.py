@@ -132,7 +132,7 @@ def compare(stats: Stats, ours: str, rivals: Collection[str], *, larger: bool = 
     stats : dict of Point to Stat
     ours : str
     rivals : collection of str
-        Of equal ones the first is the best.
+        Among equal rivals the first counts as the best.
     larger : bool, default=False
         Whether more is better.
 

@@ -73,7 +73,7 @@ class Method:
     needs : str, default=""
         Name of the class in ``krein.baselines`` that must be able to do the kernel; empty for any kernel.
     color, marker, dash : str
-        Of its line in figures.
+        Style of its line in figures.
     search_seconds : callable or None, default=None
         From a fitted map to the seconds it took to find its measure, if the map records them.
     """

@@ -44,7 +44,7 @@ class Run:
     columns : int
         Output columns of the features.
     seed : int
-        Of rows and features.
+        Random seed of rows and features.
     train_rows, test_rows : int, default=0
         Rows drawn to fit on and to test on; 0 for all.
     cut : float or None, default=None
@@ -111,7 +111,7 @@ class Plan:
     count : {"columns", "pairs"}, default="columns"
         How widths are counted: every method with as many output columns, or as the paper does.
     seed : int, default=0
-        Of the first repetition.
+        Random seed of the first repetition.
 
     Examples
     --------

@@ -52,7 +52,7 @@ class Reproduction:
     verdicts : list of Verdict
         On all claims.
     summaries : list of Table
-        Of the experiments asked for, those that have one.
+        Summary tables of the requested experiments that have one.
     done, reused : int
         Runs done now, and found done before.
     failures : list of Failure
@@ -86,7 +86,7 @@ def reproduce(
     Parameters
     ----------
     names : sequence of str, default=()
-        Of experiments; none for all.
+        Names of experiments; empty for all.
     plan : Plan, default=None
         None is quick, on letter.
     out : path, default="results"

@@ -30,7 +30,7 @@ class LawPart(RadialPart):
     Parameters
     ----------
     law : Law
-        Of the radius.
+        Probability law of the radius.
     transform : callable
         ∫ Ω_d(rz) of the law, as a function of z.
     total : float, default=1.0

@@ -235,7 +235,7 @@ def orthogonal_variance(measure: SignedMeasure, z: Any, n_frequencies: int) -> n
     Parameters
     ----------
     measure : SignedMeasure
-        Of atoms.
+        A measure of atoms.
     z : array of distances
     n_frequencies : int
         s.

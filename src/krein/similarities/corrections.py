@@ -34,7 +34,7 @@ class FittedCorrection:
     added : ndarray of shape (n,) or None
         :math:`d`; None for zero.
     eigenvalues : ndarray of shape (n,)
-        Of the matrix as it was given, the largest absolute value first.
+        Eigenvalues of the given matrix, the largest absolute value first.
     """
 
     carry: np.ndarray | None

@@ -67,7 +67,7 @@ def named_metric(name: str, options: Mapping[str, Any] | None = None) -> Callabl
     name : str
         One of `METRICS`.
     options : mapping, default=None
-        Of the distance itself, such as ``{"window": 0.1}`` for ``"dtw"``.
+        Parameters of the distance itself, such as ``{"window": 0.1}`` for ``"dtw"``.
 
     Returns
     -------

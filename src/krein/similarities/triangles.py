@@ -22,7 +22,7 @@ class TriangleCheck:
     Parameters
     ----------
     share : float
-        Of the triples looked at, those in which one side is longer than the other two together.
+        Share of the examined triples in which one side is longer than the other two together.
     worst : float
         The largest excess :math:`d(i, j) - d(i, k) - d(k, j)` as a fraction of :math:`d(i, j)`; 0 if there is none.
     example : (int, int, int) or None

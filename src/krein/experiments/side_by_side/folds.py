@@ -42,7 +42,7 @@ def compare_models(
         Accuracy on stratified folds, or R².
     folds : int, default=5
     seed : int, default=0
-        Of the folds.
+        Random seed of the folds.
     on_score : callable, optional
         Called with each score.
 

@@ -33,7 +33,7 @@ class KeptComparison:
     task : {"classification", "regression"}
     folds : int, default=5
     seed : int, default=0
-        Of the folds.
+        Random seed of the folds.
     """
 
     def __init__(

@@ -34,7 +34,7 @@ class Summary:
     ----------
     contender : Contender
     mean, deviation : float
-        Of the score over the folds; NaN where there is none.
+        Mean and standard deviation of the score over the folds; NaN if there is none.
     fit_seconds, predict_seconds : float
         Median of the folds: the first fit of a process loads and compiles.
     folds : int

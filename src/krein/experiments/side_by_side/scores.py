@@ -31,7 +31,7 @@ class FoldScore:
     indefinite : bool, default=False
         Whether that kernel is not positive definite on the rows.
     processor_seconds : float, default=0.0
-        Of this process, to fit and to predict: what a busy machine changes least.
+        Processor time of this process to fit and to predict, which a busy machine changes least.
     failure : str, default=""
         What the error said, if there was one.
     """
@@ -56,7 +56,7 @@ class ScoreFile:
     path : path
         Need not exist; its folder must.
     key : str
-        Of the comparison: data, folds, seed and versions. Lines of others are left alone.
+        Key of the comparison: data, folds, seed and versions. Lines of other comparisons are ignored.
     """
 
     def __init__(self, path: Path, key: str) -> None:

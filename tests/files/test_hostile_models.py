@@ -248,7 +248,7 @@ class TestStates:
         model = krein.KreinRidge(random_state=np.random.RandomState(0))
         path = tmp_path / "m"
         self.changed(path, model, lambda tree, _: tree["arguments"]["random_state"].update(position=position))
-        refused(path, "no state of a Mersenne twister")
+        refused(path, "not a state of a Mersenne twister")
 
     @pytest.mark.parametrize(
         "parts",
@@ -309,7 +309,7 @@ class TestStates:
         self.changed(
             path, model, lambda _, members: members.update({"classes_.npy": members["classes_.npy"][:-4] + b"\xff" * 4})
         )
-        refused(path, "no characters")
+        refused(path, "not characters")
         model = krein.KreinRidgeClassifier(nystroem(), lam=0.1).fit(X, Y > 0.5)
         self.changed(
             path, model, lambda _, members: members.update({"classes_.npy": members["classes_.npy"][:-1] + b"\x07"})

@@ -199,3 +199,18 @@ def test_systematic_draws_have_their_shares(count):
 def test_parts_that_do_not_fit_are_refused(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+@pytest.mark.parametrize("worst", [np.inf, np.nan])
+def test_variances_that_overflow_still_divide_the_columns(worst):
+    plan = plan_degrees(
+        np.array([1.0, 2.0, 1.0]),
+        np.array([0.0, 1e200, worst]),
+        width=50,
+        dim=40,
+        law="optimal",
+        exact_degree="auto",
+        rng=np.random.default_rng(0),
+    )
+    assert plan.degrees.size + (40 if plan.exact_degree == 1 else 0) == 50
+    assert np.isfinite(plan.amplitudes).all()

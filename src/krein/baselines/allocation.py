@@ -11,6 +11,7 @@ __all__ = ["DEGREE_LAWS", "DegreePlan", "plan_degrees"]
 
 DEGREE_LAWS = ("optimal", "proportional", "geometric")
 # Of the largest spread: a degree without variance on the sample still needs a column, it may have some elsewhere
+_LARGEST = 1e300  # variance that is told from others
 _LEAST_SPREAD = 1e-2
 
 
@@ -64,6 +65,8 @@ def plan_degrees(
     DegreePlan
         The features with these degrees and amplitudes are unbiased for the series.
     """
+    # those of very long rows overflow before the features themselves do; the terms of high degree get all columns then
+    variances = np.where(variances < _LARGEST, variances, _LARGEST)
     options = _exact_options(coefficients, width, dim, exact_degree)
     plans = [_plan(coefficients, variances, width, dim, law, option, rng) for option in options]
     return min(plans, key=lambda plan: plan.variance)

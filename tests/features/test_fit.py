@@ -257,3 +257,8 @@ def test_radii_on_the_grid_stay_there(step):
     for radius in (exact * (1 - 1e-14), exact, exact * (1 + 1e-14)):
         assert _rounded_up(radius) == exact
     assert _rounded_up(exact * 1.001) == 2.0 ** ((step + 1) / 16)
+
+
+def test_a_radius_whose_square_is_not_a_number_is_refused():
+    with pytest.raises(ValueError, match=r"radius must be at most 1e\+150"):
+        FeatureRecipe(NTK(), radius=1e308)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing as mp
 import resource
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -41,9 +43,10 @@ class Outcome:
 
 def _work(pipe: Connection, only: str) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
-    pipe.send(None)
-    while (seed := pipe.recv()) is not None:
-        pipe.send(run_trial(Trial(seed, only)))
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):  # paths are among the arguments
+        pipe.send(None)
+        while (seed := pipe.recv()) is not None:
+            pipe.send(run_trial(Trial(seed, only)))
 
 
 class _Worker:

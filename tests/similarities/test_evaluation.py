@@ -420,3 +420,8 @@ def test_bad_efforts():
         Evaluation(kernel, None, Effort(verbose="loud"))
     with pytest.raises(ValueError, match="call must be one of 'auto', 'pairs', 'blocks'"):
         KreinNystroem(overlap, call="rows").fit(WORDS)
+
+
+def test_a_cache_without_a_name_is_refused():
+    with pytest.raises(ValueError, match="cache must be the path of a file"):
+        KreinNystroem(lambda a, b: float(a == b), 2, cache="").fit(list("abab"))

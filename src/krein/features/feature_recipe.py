@@ -20,6 +20,7 @@ DICTIONARIES = ("auto", "waves", "landmarks")
 # Rows whose pairs fit the weights, choose among fits, and estimate the error: a fraction of a second of least squares, and
 # errors known to some percent.
 FIT_ROWS, CHECK_ROWS, LAST_ROWS = 2000, 256, 512
+_FARTHEST = 1e150  # radius
 PROJECTION_ROWS = 8192  # at most that fit a projection
 # Rows that choose among projections, whose errors may be large on rows that are rare: one in some hundred is seen
 PROJECTION_CHECK_ROWS = 1024
@@ -104,7 +105,11 @@ class FeatureRecipe:
         if isinstance(self.radius, str):
             one_of(self.radius, "radius", ("auto",), otherwise=" or a positive number")
         else:
-            resolved["radius"] = positive_real(self.radius, "radius")
+            resolved["radius"] = radius = positive_real(self.radius, "radius")
+            if radius > _FARTHEST:
+                raise ValueError(
+                    f"radius must be at most {_FARTHEST:g}, so that its square is a number, got {radius!r}"
+                )
         if isinstance(self.normalize, str):
             one_of(self.normalize, "normalize", ("auto",), otherwise=", True or False")
         else:

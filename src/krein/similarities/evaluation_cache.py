@@ -176,6 +176,8 @@ def as_cache(cache: Any) -> SimilarityCache | None:
     if cache is None or isinstance(cache, SimilarityCache):
         return cache
     if isinstance(cache, str | os.PathLike):
+        if not os.fspath(cache):
+            raise ValueError("cache must be the path of a file, got ''; use None for no cache")
         return SimilarityCache(cache)
     raise TypeError(
         f"cache must be a path, a krein.SimilarityCache or None, got {cache!r} of type {type(cache).__name__}"

@@ -25,6 +25,7 @@ _GLOBAL_COLUMNS = 512  # of the features below a tree of leaves, which learn wha
 # λ of that model, in units of the mean square length of a feature row: with smaller ones its coefficients would hang on the order
 # in which rows are summed, and models from chunks and clusters would differ beyond rounding. Finer things are for the leaves.
 _LEAST_GLOBAL_LAMBDA = 1e-6
+_LARGEST_TARGET = 1e140  # sums of many squares of which are numbers
 
 
 def way_of_solving(
@@ -178,6 +179,12 @@ def local_task(
     assert seen.given is not None
     X, y, weight = seen.given
     columns = targets.columns(targets.encode(y))
+    largest = float(np.abs(columns).max())
+    if largest > _LARGEST_TARGET:
+        raise ValueError(
+            f"solver='local' needs targets whose squares are numbers, and y reaches {largest:.3g}; divide y by {largest:.0e}, "
+            "or use solver='features'"
+        )
     plan = plan_local(X, columns, weight, seen.n_rows, numbers=isinstance(targets, NumberTargets))
     whole = sums.everything().centered(intercept=options.intercept)
     trend = left_out_model(features, whole, solution.lam, solution.coefficients.T, solution.offset)

@@ -21,7 +21,6 @@ __all__ = ["PathErrors", "path_errors", "path_errors_at", "path_errors_near", "p
 _GRID = np.geomspace(1e-10, 10.0, 12)
 _ROUNDING = 1e-18  # of the targets' variance: a squared error below is rounding
 _NEGATIVE = 1e-8  # of the largest eigenvalue: a negative one beyond it is no rounding
-_VISIBLE = {4: 1e-6}  # by bytes a number: features of rows in float32 do not have smaller eigenvalues
 _LEFT_OUT = 1000  # rows whose leave-one-out residual is computed beside a Cholesky factor
 _STEP = 10.0**0.5  # from one λ to the next
 _MOST_STEPS = 6  # factorizations of a walk
@@ -143,7 +142,7 @@ def path_errors_of_sections(
     PathErrors
     """
     spectrum = signed_spectrum(block[: block.shape[1]])
-    root, signature, _ = signed_root(spectrum, _VISIBLE.get(np.dtype(rows.X.dtype).itemsize, _NEGATIVE))
+    root, signature, _ = signed_root(spectrum, _NEGATIVE)
     weight, Z, Y = rows.weight[:, None], block @ root, rows.Y
     if intercept:
         Z, Y = (values - rows.weight @ values / rows.total for values in (Z, Y))

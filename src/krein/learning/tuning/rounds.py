@@ -3,7 +3,7 @@
 Where a model will have many fewer features than rows, the rounds compare features, not exact problems: a rough kernel that
 is best with all its eigenvalues is worse than a smooth one with the first few. With 1,024 landmarks on 14,000 rows of letter, ridge
 with the kernel that exact problems choose (Matérn 3/2) has 92.4 % of the test rows right, with the one that features choose
-(Gaussian) 93.9 %.
+(Cauchy) 93.8 %.
 """
 
 from __future__ import annotations

@@ -16,6 +16,7 @@ import sys
 import tracemalloc
 import warnings
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -242,6 +243,13 @@ class TestStates:
         header, members = unpack(path)
         change(header["model"], members)
         pack(path, header, members)
+
+    def test_rows_of_a_kernel_model_that_are_too_narrow(self, tmp_path):
+        X = np.random.default_rng(0).normal(size=(30, 3))
+        model = krein.KreinRidge(random_state=0).fit(X, X[:, 0])
+        model.model_ = replace(model.model_, rows=np.ascontiguousarray(model.model_.rows[:, 1:]))
+        model.save(tmp_path / "m")
+        refused(tmp_path / "m", "the kernel model has rows of")
 
     @pytest.mark.parametrize("position", [625, -1, 2**40, "x", None])
     def test_a_random_state_outside_itself(self, tmp_path, position):

@@ -169,3 +169,8 @@ def check_kernel_model(model: KernelModel, n_features: int, n_outputs: int | Non
         raise ValueError(
             f"the kernel model takes rows of {model.placement.n_features} columns, but the learner has {n_features}"
         )
+    placed = model.placement.n_outputs(n_features)
+    if model.rows.shape[1] != placed:
+        raise ValueError(
+            f"the kernel model has rows of {model.rows.shape[1]} columns, but its placement gives {placed}"
+        )

@@ -244,6 +244,12 @@ class TestStates:
         change(header["model"], members)
         pack(path, header, members)
 
+    def test_rows_of_a_kernel_model_that_are_no_matrix(self):
+        X = np.random.default_rng(0).normal(size=(30, 3))
+        model = krein.KreinRidge(random_state=0).fit(X, X[:, 0]).model_
+        with pytest.raises(ValueError, match="rows must have two dimensions"):
+            replace(model, rows=model.rows[:, :, None])
+
     def test_rows_of_a_kernel_model_that_are_too_narrow(self, tmp_path):
         X = np.random.default_rng(0).normal(size=(30, 3))
         model = krein.KreinRidge(random_state=0).fit(X, X[:, 0])

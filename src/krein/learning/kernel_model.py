@@ -48,6 +48,8 @@ class KernelModel:
     offset: np.ndarray
 
     def __post_init__(self) -> None:
+        if self.rows.ndim != 2:
+            raise ValueError(f"rows must have two dimensions, got shape {self.rows.shape}")
         if self.dual.ndim != 2 or self.dual.shape[0] != self.rows.shape[0]:
             raise ValueError(f"dual has shape {self.dual.shape}, which does not fit {self.rows.shape[0]} rows")
         if self.offset.shape != self.dual.shape[1:]:

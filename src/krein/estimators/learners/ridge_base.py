@@ -377,11 +377,11 @@ class RidgeBase(RowModelExportMixin, SavableMixin, BaseEstimator, ABC):
         n_outputs = self._n_outputs()
         if self.model_ is None:
             check_linear(self.features_, np.atleast_2d(self.coef_), np.atleast_1d(self.intercept_), n_outputs)
-            local, columns = self.local_, self.n_features_in_
+            local = self.local_
             if local is not None and (local.width, local.metric.importances.size, local.leaves.rows.shape[1]) != (
                 np.atleast_1d(self.intercept_).size,
-                columns,
-                local.placement.n_outputs(columns),
+                self.n_features_in_,  # which a model of objects does not have
+                local.placement.n_outputs(self.n_features_in_),
             ):
                 raise ValueError("the leaves do not fit the number of columns or of outputs")
         else:

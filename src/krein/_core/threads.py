@@ -245,6 +245,9 @@ def _call(jobs: int | None, *, quiet: bool) -> Iterator[None]:
     if _here.helper:  # part of a call that is counted already, and quiet
         yield
         return
+    if quiet and jobs is None and _here.caller is not None and _here.caller.quiet[-1]:
+        yield  # nothing would change, and a small fit asks a dozen times
+        return
     outermost = _here.caller is None
     with _state.lock:
         caller = _here.caller

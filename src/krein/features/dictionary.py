@@ -26,10 +26,9 @@ from krein.sampling import Frequencies
 __all__ = ["COMPOSITIONS", "Composition", "draw_dictionary", "landmark_rows"]
 
 _PASSES = 3  # of Lloyd's algorithm: from there on the error changes by a percent or so
-_ROWS_PER_LANDMARK = 20  # that it stands for
+_ROWS_PER_LANDMARK = 20  # that it stands for, or among which it is sought; with fewer, pivots miss rare kinds of rows
 _LEAST_ROWS_PER_COLUMN = 4  # fewer rows than this, and fewer columns are drawn; but as many as are kept, where possible
 _MANY = 400  # landmarks of a smooth kernel: what as many leave unexplained are rare rows, for which no center of a cluster stands
-_ROWS_PER_PIVOT = 8  # among which it is sought
 _NEAR = 1e-3  # of the rows' reach: a distance at which it shows whether a kernel is smooth
 # A kernel falls over two distances by so many times what it falls by over one: four if smooth, two with a kink
 _SMOOTH = 3.0
@@ -108,11 +107,11 @@ def draw_dictionary(
     n_sections = min(round(composition.share * total), n_fit)
     sections = None
     if n_sections:
+        stood_for = pool[-max(_ROWS_PER_LANDMARK * n_sections, n_fit) :]
         if n_sections >= _MANY and _is_smooth(recipe.kernel, pool):
-            sought = _SectionPivots(recipe.kernel, pool[-max(_ROWS_PER_PIVOT * n_sections, n_fit) :])
-            landmarks = sought.rows[np.sort(pivoted_rows(sought, n_sections, landmark_rng))]
+            pivots = pivoted_rows(_SectionPivots(recipe.kernel, stood_for), n_sections, landmark_rng)
+            landmarks = stood_for[np.sort(pivots)]
         else:
-            stood_for = pool[-max(_ROWS_PER_LANDMARK * n_sections, n_fit) :]
             landmarks = landmark_rows(stood_for, n_sections, landmark_rng, sphere=region.sphere)
         sections = SectionColumns(recipe.kernel, landmarks)
     if composition.share == 1.0:

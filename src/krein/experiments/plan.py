@@ -22,7 +22,7 @@ __all__ = ["FORMAT", "Count", "Mode", "Plan", "Run"]
 Mode = Literal["quick", "full"]
 Count = Literal["columns", "pairs"]
 
-FORMAT = 2  # of records; raise it when the meaning of a run or of its results changes: old records then count no longer
+FORMAT = 3  # of records; raise it when the meaning of a run or of its results changes: old records then count no longer
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from krein.experiments.claims import Claim, Finding, decided, mostly_won, tally
-from krein.experiments.comparison import compare, means
+from krein.experiments.comparison import Stats, compare, means
 from krein.experiments.data import rows_of
 from krein.experiments.experiment import Experiment, Outcome, Sizes
 from krein.experiments.figures import Panel, width_panels
@@ -22,15 +24,30 @@ from krein.experiments.text_table import Table
 __all__ = ["FIGURE3"]
 
 _EXCEPTION = "cod_rna"  # which the paper leaves out of its claims
+# Kinds of this library's map. Held-out training rows choose C, and the kind with it; the first of equals is taken.
+_KINDS = {MOST_ACCURATE: "projected", "default": "default", "printed": "as printed"}
+_CHOSEN = "chosen"  # the method that chosen runs count as
 
 
 def _measure(run: Run) -> Outcome:
-    """Accuracy on test rows, and the C that cross-validation chose."""
+    """Accuracy on test rows, the C that cross-validation chose, and the accuracy it saw on held-out training rows."""
     rows = rows_of(run)
     machine = support_vector_machine(features_of(run), run.seed)
     _, seconds = timed(lambda: machine.fit(rows.X_train, rows.y_train))
     accuracy = float(np.mean(machine.predict(rows.X_test) == rows.y_test))
-    return {"accuracy": accuracy, "C": float(machine.C_)}, {"learn": seconds}
+    results = {"accuracy": accuracy, "C": float(machine.C_), "held_out": float(machine.cv_scores_.max())}
+    return results, {"learn": seconds}
+
+
+def _chosen(records: Sequence[Record]) -> list[Record]:
+    """The run of the kind with the highest accuracy on held-out training rows, at each point and seed that has all kinds."""
+    runs: dict[tuple[str, str, int, int], dict[str, Record]] = {}
+    for one in records:
+        if one.run.method in _KINDS:
+            run = one.run
+            runs.setdefault((run.dataset, run.kernel, run.size, run.seed), {})[run.method] = one
+    whole = [kinds for kinds in runs.values() if len(kinds) == len(_KINDS)]
+    return [max((kinds[name] for name in _KINDS), key=lambda one: one.results["held_out"]) for kinds in whole]
 
 
 def _figures(records: Sequence[Record], width: str) -> list[Panel]:
@@ -61,33 +78,48 @@ def _rises_with_width(records: Sequence[Record]) -> Finding | None:
     return Finding(status, status, words)
 
 
+def _with_chosen(records: Sequence[Record]) -> tuple[Stats, Counter[str]]:
+    """Accuracies at each point but the paper's exception, chosen runs beside the others; and how often each kind was chosen."""
+    records = [one for one in records if one.run.dataset != _EXCEPTION]
+    chosen = _chosen(records)
+    counted = [replace(one, run=replace(one.run, method=_CHOSEN)) for one in chosen]
+    return means([*records, *counted], "accuracy"), Counter(one.run.method for one in chosen)
+
+
 def _highest(records: Sequence[Record]) -> Finding | None:
-    stats = means([one for one in records if one.run.dataset != _EXCEPTION], "accuracy")
-    names = {"as printed": "printed", "most accurate map (projected)": MOST_ACCURATE, "default": "default"}
-    fights = {label: compare(stats, name, RIVALS, larger=True) for label, name in names.items()}
+    stats, kinds = _with_chosen(records)
+    names = {_CHOSEN: "kind chosen with C", **{name: f"{label} alone" for name, label in _KINDS.items()}}
+    fights = {name: compare(stats, name, RIVALS, larger=True) for name in names}
     if not all(fights.values()):
         return None
     told = [
-        f"{label} in {tally(some, factors=False)}, on average "
+        f"{names[name]} in {tally(some, factors=False)}, on average "
         f"{100 * float(np.mean([one.ours.mean - one.theirs.mean for one in some])):+.1f} points from the best rival"
-        for label, some in fights.items()
+        for name, some in fights.items()
     ]
-    printed, best, _ = fights.values()
-    words = f"Highest accuracy: {'; '.join(told)}. The verdict on the library is about its most accurate map."
-    return Finding(mostly_won(printed), mostly_won(best), words)
+    counts = ", ".join(f"{label} {kinds[name]}" for name, label in _KINDS.items())
+    words = (
+        f"Highest accuracy: {'; '.join(told)}. The verdict on the library is about the map whose kind held-out training rows "
+        f"chose, together with C (runs: {counts}). The best rival is the one with the highest test accuracy."
+    )
+    return Finding(mostly_won(fights["printed"]), mostly_won(fights[_CHOSEN]), words)
 
 
 def _nobody_ahead(records: Sequence[Record]) -> Finding | None:
-    stats = means([one for one in records if one.run.dataset != _EXCEPTION], "accuracy")
-    fights = compare(stats, MOST_ACCURATE, RIVALS, larger=True)
-    if not fights:
+    stats, _ = _with_chosen(records)
+    fights = {name: compare(stats, name, RIVALS, larger=True) for name in (_CHOSEN, MOST_ACCURATE)}
+    if not all(fights.values()):
         return None
-    level = sum(one.ours.mean >= one.theirs.mean - one.theirs.deviation / 2 for one in fights)
+    level = {
+        name: sum(one.ours.mean >= one.theirs.mean - one.theirs.deviation / 2 for one in some)
+        for name, some in fights.items()
+    }
+    count = len(fights[_CHOSEN])
     words = (
-        f"Best, or less than half a standard deviation of the best rival's runs behind it, in {level} of {len(fights)} cases; runs "
-        f"per point: {max(one.theirs.count for one in fights)}."
+        f"Best, or less than half a standard deviation of the best rival's runs behind it, in {level[_CHOSEN]} of {count} cases; "
+        f"projected alone in {level[MOST_ACCURATE]}. Runs per point: {max(one.theirs.count for one in fights[_CHOSEN])}."
     )
-    return Finding(None, decided(4 * level >= 3 * len(fights)), words)
+    return Finding(None, decided(4 * level[_CHOSEN] >= 3 * count), words)
 
 
 FIGURE3 = Experiment(
@@ -96,7 +128,9 @@ FIGURE3 = Experiment(
     "Test accuracy of a linear support vector machine on the features: squared hinge loss, one against rest, C from "
     "0.01, 0.1, 1, 10, 100 by five-fold cross-validation on the training rows, the paper's grid and the same folds for all "
     "methods. The paper solves this problem with LibLinear; "
-    "here this library's own Newton solver does, which finds the same machine (a test compares the two for every C).",
+    "here this library's own Newton solver does, which finds the same machine (a test compares the two for every C). The "
+    "verdicts on the library are about its map of the kind (projected, default or as printed) that the same cross-validation "
+    "chooses.",
     measure=_measure,
     kernels=(DELTA, SPHERE),
     methods=(*PRINTED, MOST_ACCURATE),
@@ -108,8 +142,7 @@ FIGURE3 = Experiment(
         Claim("More features give higher accuracy, except on cod-RNA.", _rises_with_width),
         Claim("Apart from cod-RNA our method has the best accuracy in most cases.", _highest),
         Claim(
-            "Apart from cod-RNA no method is half a standard deviation ahead of the most accurate map in three quarters of the "
-            "cases.",
+            "Apart from cod-RNA no method is half a standard deviation ahead of this library's map in three quarters of the cases.",
             _nobody_ahead,
             paper=False,
         ),

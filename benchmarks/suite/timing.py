@@ -18,7 +18,7 @@ import numpy as np
 
 from suite.machine import THREAD_VARIABLES
 
-__all__ = ["exponent", "in_new_process", "interleaved", "processor_seconds", "resettable_peak", "seconds_of"]
+__all__ = ["Task", "exponent", "in_new_process", "interleaved", "processor_seconds", "resettable_peak", "seconds_of"]
 
 Task = Callable[[], object]
 

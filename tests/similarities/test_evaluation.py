@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_info
 from krein import ExactKreinRidge, KreinNystroem, KreinRidge, SimilarityCache
 from krein._core.errors import SimilarityError
 from krein._core.threads import n_threads, quiet_blas
-from krein.similarities import CallableSimilarity, Effort, as_objects
+from krein.similarities import CallableSimilarity, Effort, as_objects, evaluation
 from krein.similarities.evaluation import Evaluation
 from krein.similarities.evaluation_cache import content_key
 from krein.similarities.object_kernel import FunctionKernel, ObjectKernel
@@ -425,3 +425,29 @@ def test_bad_efforts():
 def test_a_cache_without_a_name_is_refused():
     with pytest.raises(ValueError, match="cache must be the path of a file"):
         KreinNystroem(lambda a, b: float(a == b), 2, cache="").fit(list("abab"))
+
+
+def test_quick_pairs_are_evaluated_in_few_pieces(monkeypatch):
+    pieces = []
+    whole = evaluation.call_piece
+
+    def counted(function, blocks, piece):
+        pieces.append(len(piece.left) * len(piece.right))
+        return whole(function, blocks, piece)
+
+    monkeypatch.setattr(evaluation, "call_piece", counted)
+    words = WORDS * 20
+    block(overlap, words, WORDS, takes_blocks=False)
+    assert pieces[0] == 1  # which tells nothing of how long a pair takes, so pieces grow
+    assert len(pieces) < 60
+    assert sum(pieces) == len(words) * len(WORDS)
+
+
+def test_processes_are_started_while_work_goes_on(monkeypatch):
+    started = []
+    monkeypatch.setattr(evaluation.Processes, "start", lambda self, hello: started.append(hello))
+    with Evaluation(FunctionKernel(slow), False, Effort(n_jobs=2), total=10**6) as made:
+        some = np.arange(3)
+        made.rectangle(as_objects(WORDS), as_objects(WORDS), some, some)  # too few to be sent
+    assert started
+    assert made.count == 9

@@ -6,8 +6,9 @@ Another process imports nothing of this library but this module and what it impo
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from itertools import repeat
 from typing import Any, final
 
@@ -15,9 +16,11 @@ import numpy as np
 
 from krein._core.threads import within_budget
 
-__all__ = ["Called", "Piece", "call_elsewhere", "call_piece", "real_matrix", "why_no_matrix"]
+__all__ = ["Called", "Piece", "answer", "call_elsewhere", "call_piece", "real_matrix", "why_no_matrix"]
 
-_AS_OBJECTS = 4096  # values that are kept as Python's numbers, which take memory, until they are made an array
+_AS_OBJECTS = (
+    512  # values that are Python's numbers until they are made an array: so many stay in the processor's nearest cache
+)
 
 
 @final
@@ -53,11 +56,14 @@ class Called:
         What ended it at the next pair.
     problem : str, default=""
         What is wrong with the value of the next pair, if it is no exception.
+    seconds : float, default=0.0
+        How long the calls took, without the way to another process and back.
     """
 
     values: np.ndarray
     error: BaseException | None = None
     problem: str = ""
+    seconds: float = 0.0
 
 
 def call_piece(function: Callable[[Any, Any], Any], takes_blocks: bool, piece: Piece) -> Called:
@@ -73,7 +79,9 @@ def call_piece(function: Callable[[Any, Any], Any], takes_blocks: bool, piece: P
     -------
     Called
     """
-    return _call_blocks(function, piece) if takes_blocks else _call_pairs(function, piece)
+    began = time.perf_counter()
+    called = _call_blocks(function, piece) if takes_blocks else _call_pairs(function, piece)
+    return replace(called, seconds=time.perf_counter() - began)
 
 
 def call_elsewhere(function: Callable[[Any, Any], Any], takes_blocks: bool, piece: Piece) -> Called:
@@ -94,7 +102,11 @@ def call_elsewhere(function: Callable[[Any, Any], Any], takes_blocks: bool, piec
         return called
     if not isinstance(called.error, Exception):
         raise called.error
-    return Called(called.values, problem=f"{type(called.error).__name__}: {called.error}")
+    return replace(called, error=None, problem=f"{type(called.error).__name__}: {called.error}")
+
+
+def answer() -> None:
+    """What another process does to show that it is there, with all that it needs imported."""
 
 
 def why_no_matrix(function: Callable[[Any, Any], Any], piece: Piece) -> str:
@@ -120,39 +132,62 @@ def why_no_matrix(function: Callable[[Any, Any], Any], piece: Piece) -> str:
 
 
 def _call_pairs(function: Callable[[Any, Any], Any], piece: Piece) -> Called:
-    lines = [(piece.left, piece.right)] if piece.zipped else ((piece.left, repeat(right)) for right in piece.right)
-    found: list[np.ndarray] = []
-    values: list[Any] = []
+    found = np.empty(len(piece.left) * (1 if piece.zipped else len(piece.right)))
+    values: list[Any] = []  # those after the first `done`, which are in `found`
+    done = 0
     error: BaseException | None = None
     try:
         with within_budget():  # not quiet: the user's function may have all threads that this caller has
-            for left, right in lines:
+            for left, right in _lines(piece):
                 values.extend(map(function, left, right))  # keeps what came before an exception
-                if len(values) >= _AS_OBJECTS:
-                    called = _real_values(values, None)
-                    found.append(called.values)
-                    if called.problem:
-                        return Called(np.concatenate(found), problem=called.problem)
-                    values = []
+                if len(values) < _AS_OBJECTS:
+                    continue
+                numbers = _numbers(values)
+                if numbers is None:
+                    break
+                found[done : done + numbers.size] = numbers
+                values, done = [], done + numbers.size  # in this order: Ctrl-C in between loses some, and moves none
     except BaseException as ended:  # Ctrl-C as well: what was computed goes into the cache before it goes on its way
         error = ended
-    called = _real_values(values, error)
-    return Called(np.concatenate([*found, called.values]), called.error, called.problem)
+    finite = np.isfinite(found[:done])
+    if not finite.all():
+        return _up_to(found, int(np.flatnonzero(~finite)[0]))
+    last = _real_values(values, error)
+    end = done + last.values.size
+    found[done:end] = last.values
+    return Called(found[:end], last.error, last.problem)
 
 
-def _real_values(values: list[Any], error: BaseException | None) -> Called:
-    """Numbers from what a function of two objects returned."""
+def _lines(piece: Piece) -> Iterator[tuple[Any, Any]]:
+    """What a function is mapped to, no more at a time than are kept as Python's numbers."""
+    slices = [slice(start, start + _AS_OBJECTS) for start in range(0, len(piece.left), _AS_OBJECTS)]
+    if piece.zipped:
+        return ((piece.left[some], piece.right[some]) for some in slices)
+    parts = [piece.left[some] for some in slices]
+    return ((part, repeat(right)) for right in piece.right for part in parts)
+
+
+def _numbers(values: list[Any]) -> np.ndarray | None:
+    """Values in an array, if they are real numbers one and all."""
     try:
         array = np.asarray(values)
     except ValueError:  # arrays of different shapes among them
-        array = np.empty(0, dtype=object)
-    if array.ndim == 1 and array.dtype.kind in "fiub" and array.shape[0] == len(values):
+        return None
+    return array if array.ndim == 1 and array.dtype.kind in "fiub" else None
+
+
+def _up_to(numbers: np.ndarray, first: int) -> Called:
+    """What came before the first value that is infinite or not a number."""
+    return Called(numbers[:first], problem=f"it returned {numbers[first]}; define its value for every pair")
+
+
+def _real_values(values: list[Any], error: BaseException | None) -> Called:
+    """Numbers from what a function of two objects returned, and what is wrong with the first that is none."""
+    array = _numbers(values)
+    if array is not None:
         numbers = array.astype(np.float64, copy=False)
         finite = np.isfinite(numbers)
-        if finite.all():
-            return Called(numbers, error)
-        first = int(np.flatnonzero(~finite)[0])
-        return Called(numbers[:first], problem=f"it returned {numbers[first]}; define its value for every pair")
+        return Called(numbers, error) if finite.all() else _up_to(numbers, int(np.flatnonzero(~finite)[0]))
     for i, value in enumerate(values):
         one = np.asarray(value)
         if one.ndim or one.dtype.kind not in "fiub":

@@ -59,11 +59,13 @@ class Processes(AbstractContextManager["Processes"]):
     def __init__(self, count: int) -> None:
         self.count = count
         self._pool: Any = None
+        self._starting: Any = None  # what new processes answer when they are there
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *error: object) -> None:
+        self._arrive()
         if self._pool is not None:
             self._pool.__exit__(*error)
             self._pool = None
@@ -72,6 +74,30 @@ class Processes(AbstractContextManager["Processes"]):
     def started(self) -> bool:
         """Whether the processes are there."""
         return _most_started >= self.count
+
+    def start(self, hello: Callable[[], object]) -> None:
+        """Start the processes and go on here meanwhile, where they are not there yet and there are to be several.
+
+        Parameters
+        ----------
+        hello : callable
+            Known by its name in a module, which they import on the way.
+        """
+        if self.count == 1 or self.started or self._starting is not None:
+            return
+        import joblib
+
+        waiting = joblib.Parallel(n_jobs=self.count, return_as="generator", batch_size=1)
+        self._starting = waiting(joblib.delayed(hello)() for _ in range(self.count))
+
+    def _arrive(self) -> None:
+        """Wait for processes that were started: giving them up would end them, and those of others with them."""
+        global _most_started
+        if self._starting is not None:
+            starting, self._starting = self._starting, None
+            for _ in starting:
+                pass
+            _most_started = max(_most_started, self.count)
 
     def run(self, function: Callable[..., Result], tasks: Iterable[tuple[Any, ...]]) -> Generator[Result, None, None]:
         """Results of ``function(*task)`` in the order of the tasks, each as soon as it is there.
@@ -93,6 +119,7 @@ class Processes(AbstractContextManager["Processes"]):
         import joblib
 
         global _most_started
+        self._arrive()
         _most_started = max(_most_started, self.count)
         if self._pool is None:
             self._pool = joblib.Parallel(n_jobs=self.count, return_as="generator", batch_size=1).__enter__()

@@ -106,6 +106,8 @@ class RowSample:
         keys = row_keys(numbers)
         if self._keys.size >= self.limit:
             rows = np.flatnonzero(keys < np.partition(self._keys, self.limit - 1)[self.limit - 1])
+        elif keys.size > self.limit:  # no more of one block: what will be thrown away need not be copied
+            rows = np.sort(np.argpartition(keys, self.limit - 1)[: self.limit])
         else:
             rows = np.arange(keys.size)
         # fancy indexing copies: the block itself may be a view of a file or of a buffer to be used again
@@ -131,6 +133,8 @@ class RowSample:
         self._compact()
         if self._columns is None:
             return []
+        if (np.diff(self._index) > 0).all():
+            return [stack_rows(column) for column in self._columns]
         order = np.argsort(self._index, kind="stable")
         return [stack_rows(column)[order] for column in self._columns]
 

@@ -1,4 +1,4 @@
-"""Columns of the matrix of training objects, made when a rule for landmarks asks for them."""
+"""Columns of the matrix of training objects, made when a rule for landmarks asks for them, and completed in one go."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from krein.similarities.object_kernel import ObjectKernel
 from krein.similarities.objects import Objects
 from krein.similarities.symmetry import check_symmetric
 
-__all__ = ["CalledColumns", "KernelChoice"]
+__all__ = ["CalledColumns", "CandidateColumns", "KernelChoice"]
 
 # from costly values of all objects to the landmarks and of those to each other, and which objects the landmarks are, to a kernel
 KernelChoice = Callable[[np.ndarray, np.ndarray, np.ndarray], ObjectKernel]
@@ -28,7 +28,7 @@ _SAME = 1e-9  # relative difference below which values of objects with themselve
 
 
 @final
-class CalledColumns(Columns):
+class CalledColumns:
     """Columns of a similarity that is called: no pair is evaluated twice, and (i, j) serves for (j, i).
 
     Made with a pilot: some objects, spread over all, whose pairs are evaluated in both orders. It shows whether the similarity is
@@ -40,7 +40,7 @@ class CalledColumns(Columns):
     objects : Objects
     evaluation : Evaluation
     count : int
-        Landmarks wanted in all: together they take no more than ``(count + 1) * n_rows`` evaluations (twice as many where both
+        Landmarks wanted in all: together they take no more than ``(count + 1) * n_objects`` evaluations (twice as many where both
         orders are averaged).
     average : bool
         Whether asymmetry is averaged away; otherwise it is an error.
@@ -49,24 +49,26 @@ class CalledColumns(Columns):
     def __init__(
         self, kernel: ObjectKernel, objects: Objects, evaluation: Evaluation, count: int, *, average: bool
     ) -> None:
-        self.n_rows = len(objects)
+        n = len(objects)
         self.taken = np.empty(0, dtype=int)
         self._objects = objects
         self.evaluation = evaluation
         self._count = count
         self._price = 2 if average else 1
-        self._budget = self._price * (count + 1) * self.n_rows - _PROBES
-        self._columns: list[np.ndarray] = []  # of costly values, one block for each call of `take`
+        self._budget = self._price * (count + 1) * n - _PROBES
+        self._rows = np.arange(n)  # objects of which columns are evaluated when they are taken
+        self._rest = np.empty(0, dtype=int)  # those for which that is put off
+        self._block = np.empty((n, 0), order="F")  # costly values of the columns taken, and room for more
         # Costly values of landmarks that are none of the objects
         self._outside: tuple[np.ndarray, np.ndarray] | None = None
         self._known: dict[int, dict[int, float]] = {}  # costly values of pairs outside the columns
-        self._self = np.full(self.n_rows, np.nan if kernel.self_value is None else kernel.self_value)
+        self._self = np.full(n, np.nan if kernel.self_value is None else kernel.self_value)
         self.pilot = self._spread(kernel, count)
         self.kernel = self._look(kernel, average=average)
 
     def _spread(self, kernel: ObjectKernel, count: int) -> np.ndarray:
         """As many objects as the evaluations that symmetry saves will pay for, and for the scale of a distance some more."""
-        n, size = self.n_rows, min(_PILOT, max(3, int(_PAID * count)))
+        n, size = len(self._objects), min(_PILOT, max(3, int(_PAID * count)))
         if kernel.needs_fit:
             size = min(_PILOT_TO_FIT, max(size, math.isqrt(n)))
         return np.unique(np.linspace(0, n - 1, min(n, size)).astype(int))
@@ -84,8 +86,29 @@ class CalledColumns(Columns):
         self._pilot_values = values
         return kernel.fitted(values[np.triu_indices(pilot.size, 1)]) if kernel.needs_fit else kernel
 
-    def diagonal(self) -> np.ndarray:
-        unknown = np.flatnonzero(np.isnan(self._self))
+    def put_off(self, rest: np.ndarray) -> None:
+        """Evaluate columns of some objects in the end only, when all landmarks are known.
+
+        Parameters
+        ----------
+        rest : ndarray of int
+            Landmarks will be others. Nothing must be taken yet.
+        """
+        self._rest = rest
+        self._rows = np.setdiff1d(np.arange(len(self._objects)), rest)
+
+    def diagonal(self, rows: np.ndarray) -> np.ndarray:
+        """Similarities of some objects with themselves, or a guess where they would cost too much.
+
+        Parameters
+        ----------
+        rows : ndarray of int
+
+        Returns
+        -------
+        ndarray of shape (len(rows),)
+        """
+        unknown = rows[np.isnan(self._self[rows])]
         if unknown.size:
             seen = self._self[self.pilot]
             alike = float(np.ptp(seen)) <= _SAME * float(np.abs(seen).max())
@@ -94,38 +117,91 @@ class CalledColumns(Columns):
             ):  # too dear, and for the choice of landmarks only
                 guess = self._self.copy()
                 guess[unknown] = np.median(seen)
-                return self.kernel.similarity(guess)
+                return self.kernel.similarity(guess[rows])
             self._self[unknown] = self.evaluation.with_themselves(self._objects, unknown)
-        return self.kernel.similarity(self._self)
+        return self.kernel.similarity(self._self[rows])
 
     def among(self, chosen: np.ndarray) -> np.ndarray:
+        """Similarities among some objects.
+
+        Parameters
+        ----------
+        chosen : ndarray of int of shape (m,)
+
+        Returns
+        -------
+        ndarray of shape (m, m)
+        """
         return self.kernel.similarity(self._square(chosen))
 
     def take(self, chosen: np.ndarray) -> np.ndarray:
-        values = np.full((self.n_rows, chosen.size), np.nan)
-        done = 0
-        for block in self._columns:  # (j, i) for (i, j)
-            values[self.taken[done : done + block.shape[1]]] = block[chosen].T
-            done += block.shape[1]
-        for j, number in enumerate(chosen):
-            for i, value in self._known.get(int(number), {}).items():
-                values[i, j] = value
-        values[chosen] = self._square(chosen)
-        self._evaluate_missing(self._objects, np.arange(self.n_rows), chosen, values)
-        self._columns.append(values)
+        """Similarities of all objects but those put off to some that are landmarks from now on.
+
+        Parameters
+        ----------
+        chosen : ndarray of int of shape (m,)
+            Different from each other and from all taken before.
+
+        Returns
+        -------
+        ndarray of shape (n_objects - n_put_off, m)
+        """
+        done = self.taken.size
+        square = self._square(chosen)
         self.taken = np.concatenate([self.taken, chosen])
+        self._make_room()
+        self._block[self.taken[:done], done : self.taken.size] = self._block[chosen, :done].T  # (j, i) for (i, j)
+        self._block[chosen, done : self.taken.size] = square
+        self._evaluate_columns(np.setdiff1d(self._rows, self.taken, assume_unique=True), done)
+        if self._rest.size:
+            return self.kernel.similarity(self._block[self._rows, done : self.taken.size])
         for number in chosen:
             self._known.pop(int(number), None)
-        return self.kernel.similarity(values)
+        return self.kernel.similarity(self._block[:, done : self.taken.size])
 
     def matrix(self) -> np.ndarray:
         """Similarities of all objects to all landmarks taken.
 
         Returns
         -------
-        ndarray of shape (n_rows, n_taken)
+        ndarray of shape (n_objects, n_taken)
         """
-        return self.kernel.similarity(np.hstack(self._columns))
+        return self.kernel.similarity(self._completed())
+
+    def _completed(self) -> np.ndarray:
+        """Costly values of all objects to all landmarks taken; those put off are evaluated together, which is shared best."""
+        if self._rest.size:
+            self._evaluate_columns(self._rest, 0)
+            self.put_off(self._rest[:0])
+        return self._block[:, : self.taken.size]
+
+    def _evaluate_columns(self, rows: np.ndarray, first: int) -> None:
+        """Costly values of some objects, which are no landmarks, to all landmarks from a first one on."""
+        columns = self.taken[first:]
+        where = {number: j for j, number in enumerate(columns.tolist())}
+        near = np.intersect1d(rows, np.fromiter(self._known, dtype=int), assume_unique=True).tolist()
+        partly = np.array([i for i in near if not where.keys().isdisjoint(self._known[i])], dtype=int)
+        values = np.full((partly.size, columns.size), np.nan)
+        for at, i in enumerate(partly.tolist()):
+            for number, value in self._known[i].items():
+                if number in where:
+                    values[at, where[number]] = value
+        self._evaluate_missing(self._objects, partly, columns, values)
+        self._write(partly, first, values)
+        unknown = np.setdiff1d(rows, partly, assume_unique=True)
+        self._write(unknown, first, self.evaluation.rectangle(self._objects, self._objects, unknown, columns))
+
+    def _make_room(self) -> None:
+        """Columns for all landmarks taken, and at once for as many as are wanted: memory is touched when it is written."""
+        if self.taken.size > self._block.shape[1]:
+            wider = np.empty((len(self._objects), max(self._count, self.taken.size)), order="F")
+            wider[:, : self._block.shape[1]] = self._block
+            self._block = wider
+
+    def _write(self, rows: np.ndarray, first: int, values: np.ndarray) -> None:
+        """Keep columns from a first one on; one after the other, as they lie in memory."""
+        for j in range(values.shape[1]):
+            self._block[rows, first + j] = values[:, j]
 
     def outside(self, landmarks: Objects) -> tuple[np.ndarray, np.ndarray]:
         """Similarities of all objects to landmarks that are none of them, and of those to each other.
@@ -136,10 +212,10 @@ class CalledColumns(Columns):
 
         Returns
         -------
-        block : ndarray of shape (n_rows, n_landmarks)
+        block : ndarray of shape (n_objects, n_landmarks)
         square : ndarray of shape (n_landmarks, n_landmarks)
         """
-        everyone, all_landmarks = np.arange(self.n_rows), np.arange(len(landmarks))
+        everyone, all_landmarks = np.arange(len(self._objects)), np.arange(len(landmarks))
         block = self.evaluation.rectangle(self._objects, landmarks, everyone, all_landmarks)
         square = np.full((len(landmarks), len(landmarks)), np.nan)
         self._halves(landmarks, all_landmarks, square, all_landmarks)
@@ -155,12 +231,12 @@ class CalledColumns(Columns):
 
         Returns
         -------
-        block : ndarray of shape (n_rows, n_landmarks)
+        block : ndarray of shape (n_objects, n_landmarks)
         square : ndarray of shape (n_landmarks, n_landmarks)
             Similarities as the kernel chosen has them.
         """
         if self._outside is None:
-            block = np.hstack(self._columns)
+            block = self._completed()
             square = block[self.taken]
         else:
             block, square = self._outside
@@ -177,10 +253,22 @@ class CalledColumns(Columns):
         return self.kernel.similarity(self._pilot_values)
 
     def spare(self, wanted: int) -> float:
-        k = self.taken.size
+        """Pairs that may be evaluated beyond the columns of landmarks.
+
+        Parameters
+        ----------
+        wanted : int
+            Landmarks that are still to be taken.
+
+        Returns
+        -------
+        float
+        """
+        k, n = self.taken.size, len(self._objects)
         known = k * wanted + wanted * (wanted + 1) // 2  # of the columns to come, by symmetry or as the diagonal
+        due = wanted * n - known + k * self._rest.size
         # what a cache knows counts as well, so that it changes nothing
-        return self._budget - self.evaluation.asked - self._price * (wanted * self.n_rows - known)
+        return self._budget - self.evaluation.asked - self._price * due
 
     def _square(self, chosen: np.ndarray) -> np.ndarray:
         """Costly values among some objects, those unknown evaluated and remembered."""
@@ -242,6 +330,34 @@ class CalledColumns(Columns):
         for i, number in enumerate(chosen):
             known = self._known.setdefault(int(number), {})
             known.update(zip(chosen.tolist(), values[i].tolist(), strict=True))
+
+
+@final
+class CandidateColumns(Columns):
+    """Columns of a similarity that is called, for some objects among which landmarks are sought; those of others are put off.
+
+    Parameters
+    ----------
+    columns : CalledColumns
+    rows : ndarray of int
+        The candidates, ascending.
+    """
+
+    def __init__(self, columns: CalledColumns, rows: np.ndarray) -> None:
+        self.n_rows = rows.size
+        self._columns, self._candidates = columns, rows
+
+    def diagonal(self) -> np.ndarray:
+        return self._columns.diagonal(self._candidates)
+
+    def among(self, chosen: np.ndarray) -> np.ndarray:
+        return self._columns.among(self._candidates[chosen])
+
+    def take(self, chosen: np.ndarray) -> np.ndarray:
+        return self._columns.take(self._candidates[chosen])
+
+    def spare(self, wanted: int) -> float:
+        return self._columns.spare(wanted)
 
 
 _WAY_OUT = "use symmetrize='average' for the mean of both orders"

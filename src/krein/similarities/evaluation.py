@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
@@ -10,7 +9,7 @@ from typing import Any, Self, final
 
 import numpy as np
 
-from krein._core.calls import Called, call_elsewhere, call_piece, why_no_matrix
+from krein._core.calls import Called, answer, call_elsewhere, call_piece, why_no_matrix
 from krein._core.checks import truth_value
 from krein._core.errors import SimilarityError
 from krein._core.processes import Processes, n_processes
@@ -25,10 +24,14 @@ __all__ = ["Effort", "Evaluation"]
 _PIECE_SECONDS = 0.2  # a piece of work takes about so long: it decides when progress is shown, and no result
 _MOST_PAIRS = 2**21  # in a piece, 16 MiB of values
 _FIRST_PAIRS = 1  # in a piece as long as nothing is known of how long a pair takes: it may be a minute
+_GROWTH = 16  # times as many pairs in the next piece, as long as pieces are too short to tell
+_TELLING = (
+    2e-3  # seconds of a piece that tells how long a pair takes: a call of ours around the pairs takes a tenth of that
+)
 _BLOCK_PAIRS = 2**14  # in a call with two sequences, whatever the clock says: digits may hang on the shape of a block
 _FIRST_BLOCK = 32  # pairs in the first such call
 _SLOW_BLOCK = 60.0  # seconds; a function that takes longer for a block is no product of matrices, and is given pieces
-_PIECES_PER_PROCESS = 2  # at the least, so that none waits long for the last; each costs some milliseconds
+_PIECES_PER_PROCESS = 4  # at the least, so that none waits long for the last; each costs a millisecond
 _STARTED = 0.5  # seconds that processes take to be there
 _WORTH_SENDING = 0.1  # seconds of work: less is done here, sooner than sent away
 _PROBED = (3, 2)  # objects of a first call that finds out how a function is called
@@ -84,6 +87,7 @@ class Evaluation:
         self._processes = Processes(n_processes(effort.n_jobs))
         self._total = total
         self._seconds = 0.0  # of a pair; 0 as long as nothing is known
+        self._growing = _FIRST_PAIRS  # pairs in a next piece at most, until one was long enough to tell; then 0
         self._stack = ExitStack()
         self._show: Callable[[int], None] = _unseen
         self._keys: dict[int, tuple[Objects, list[bytes]]] = {}  # of the sequences evaluated so far, by identity
@@ -177,7 +181,7 @@ class Evaluation:
         self.asked += rows.size * columns.size
         if self._cache is None:
             return self._fill(PairJob(left, right, rows, columns))
-        values = np.empty((rows.size, columns.size))
+        values = np.empty((rows.size, columns.size), order="F")
         keys, names = self._keys_of(left), self._keys_of(right)
         left_keys = [keys[i] for i in rows]
         for j, column in enumerate(columns):
@@ -193,7 +197,7 @@ class Evaluation:
 
     def _fill(self, job: PairJob) -> np.ndarray:
         """Evaluate all pairs, piece by piece: here as long as there is little to do, then by several processes."""
-        values = np.empty(job.shape)
+        values = np.empty(job.shape, order="F")  # as pieces come: column after column
         if not values.size:
             return values
         blocks, done = self._find_out(job), 0
@@ -206,27 +210,25 @@ class Evaluation:
                 self._fill_elsewhere(job, list(job.cuts(size, done)), blocks, values)
                 return values
             cut = job.cut(done, self._pace(blocks))
-            began = time.perf_counter()
             self._take(call_piece(self._function, blocks, job.piece(cut, blocks=blocks)), job, cut, values)
-            self._seconds = (time.perf_counter() - began) / cut.size
             done += cut.size
         return values
 
     def _pays(self, left: int) -> bool:
-        """Whether other processes are sooner with what is left of a job, where they must first be started with all that is left."""
-        if self._processes.count == 1 or left * self._seconds < _WORTH_SENDING:
+        """Whether other processes are sooner with what is left of a job; they are started once they are with all that is left."""
+        if self._processes.count == 1 or self._growing:
             return False
         saved = max(left, self._total - self.count) * self._seconds * (1.0 - 1.0 / self._processes.count)
-        return self._processes.started or saved > _STARTED
+        if not self._processes.started and saved <= _STARTED:
+            return False
+        self._processes.start(answer)
+        return left * self._seconds >= _WORTH_SENDING
 
     def _fill_elsewhere(self, job: PairJob, cuts: list[Cut], blocks: bool, values: np.ndarray) -> None:
         tasks = ((self._function, blocks, job.piece(cut, blocks=blocks)) for cut in cuts)
-        began = time.perf_counter()
         with closing(self._elsewhere(tasks)) as results:
             for cut, called in zip(cuts, results, strict=True):
                 self._take(called, job, cut, values)
-        pairs = sum(cut.size for cut in cuts)
-        self._seconds = (time.perf_counter() - began) * self._processes.count / pairs
 
     def _find_out(self, job: PairJob) -> bool:
         """Whether the function takes sequences: it gives a matrix of the right shape for some objects, and for one by one.
@@ -271,13 +273,14 @@ class Evaluation:
             return _FIRST_BLOCK if blocks else _FIRST_PAIRS
         if blocks and self._seconds * _BLOCK_PAIRS < _SLOW_BLOCK:
             return _BLOCK_PAIRS
-        return int(np.clip(_PIECE_SECONDS / self._seconds, 1, _MOST_PAIRS))
+        return int(np.clip(_PIECE_SECONDS / self._seconds, 1, self._growing or _MOST_PAIRS))
 
     def _take(self, called: Called, job: PairJob, cut: Cut, values: np.ndarray) -> None:
         """Keep what a piece gave; an error if it did not run to its end."""
         given = called.values
         self.itemsize = min(self.itemsize, given.dtype.itemsize)
         self.count += given.size
+        self._time(called, cut.size)
         if self._cache is not None and given.size:
             keys, names = self._keys_of(job.left), self._keys_of(job.right)
             i, j = job.numbers(cut)
@@ -289,6 +292,14 @@ class Evaluation:
         if called.error is not None and not isinstance(called.error, Exception):
             raise called.error  # Ctrl-C
         raise SimilarityError(self._told(called, job, cut)) from called.error
+
+    def _time(self, called: Called, pairs: int) -> None:
+        """Learn how long a pair takes."""
+        self._seconds = called.seconds / pairs
+        if called.seconds >= _TELLING:
+            self._growing = 0
+        elif self._growing:
+            self._growing = _GROWTH * pairs
 
     def _told(self, called: Called, job: PairJob, cut: Cut) -> str:
         """What went wrong, at which pair, and what to do."""

@@ -56,7 +56,8 @@ class KreinNystroem(ObjectMap, SignedFeatureMap):
     n_components : int, default=512
         Number of output columns. Columns beyond the rank are zero, for example if there are fewer training rows (see ``rank_``).
     landmarks : {"auto", "pivoted", "kmeans", "uniform"} or landmarks, default="auto"
-        The rule by which landmarks are chosen. ``"pivoted"``: one after the other, where those before explain least [2]_ [3]_.
+        The rule by which landmarks are chosen. ``"pivoted"``: one after the other, where those before explain least [2]_ [3]_,
+        among a sample of all rows or objects if there are more than 2,000.
         ``"kmeans"``: centers of clusters of rows. ``"uniform"``: at random, with equal probabilities. ``"auto"``: ``"kmeans"``
         for a kernel of :mod:`krein.kernels` on dense rows, else ``"pivoted"``. Or the landmarks themselves: rows or objects, or
         their indices among the training objects if the kernel is a callable or precomputed. If landmarks are given, a precomputed

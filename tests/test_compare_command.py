@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from krein import cli
+from krein.experiments.folder_lock import alone_in
 from krein.experiments.side_by_side import folds
 
 pytest.importorskip("rich")
@@ -57,6 +58,14 @@ def test_quantities_as_json(table, tmp_path, capsys):
     assert {record["model"] for record in records} == {"svc", "neighbors"}
     assert all(record["R2"] <= 1.0 and record["folds"] == 2 for record in records)
     assert records[0]["R2"] >= records[1]["R2"]
+
+
+def test_a_folder_that_another_process_uses(table, tmp_path, capsys):
+    out = tmp_path / "out"
+    out.mkdir()
+    with alone_in(out):
+        assert run("compare", columns_of(table, "X", "kind"), "--target", "kind", "--out", out, *QUICK) == 2
+    assert "is using this folder" in " ".join(capsys.readouterr().err.split())
 
 
 def test_an_interrupt_keeps_what_is_finished(table, tmp_path, capsys, monkeypatch):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import errno
 import os
 import stat
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import krein
-from krein._core.files import check_target, check_writable, move_whole, whole_file, write_whole
+from krein._core.files import append_whole, check_target, check_writable, move_whole, whole_file, write_whole
 
 
 @pytest.fixture(params=["pipe", "folder", "link to a pipe"])
@@ -45,9 +46,14 @@ def test_only_regular_files_are_replaced(odd, tmp_path):
 
 
 def test_devices(tmp_path):
+    device = tmp_path / "null"
+    try:
+        os.mknod(device, stat.S_IFCHR | 0o666, os.stat(os.devnull).st_rdev)
+    except (AttributeError, OSError):
+        pytest.skip("only root can make a device")  # root could lose the machine's own, were it written to here
     with pytest.raises(OSError, match="it is a device or a pipe"):
-        write_whole(os.devnull, "text")
-    assert stat.S_ISCHR(os.stat(os.devnull).st_mode)
+        write_whole(device, "text")
+    assert stat.S_ISCHR(os.stat(device).st_mode)
 
 
 def test_what_a_link_points_to_is_replaced_and_keeps_its_permissions(tmp_path):
@@ -71,6 +77,22 @@ def test_a_failure_leaves_what_was_there(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         interrupted()
     assert (tmp_path / "file").read_text() == "old"
+    assert os.listdir(tmp_path) == ["file"]
+
+
+def test_a_disk_that_fails_when_it_is_flushed(tmp_path, monkeypatch):
+    """As network file systems do: they take every byte, and say afterward that it is nowhere."""
+    path = tmp_path / "file"
+    path.write_text("old")
+
+    def broken(descriptor):
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(os, "fsync", broken)
+    for write in (write_whole, append_whole):
+        with pytest.raises(OSError, match=r"Input/output error: .*file"):
+            write(path, b"new")
+        assert path.read_text() == "old"
     assert os.listdir(tmp_path) == ["file"]
 
 

@@ -190,3 +190,12 @@ def test_scales_whose_square_is_out_of_range(kernel, scale) -> None:
     r = np.array([0.3, 1.0, 4.0])
     np.testing.assert_allclose(law.pdf(r / scale), unit.pdf(r) * scale, rtol=1e-11)
     assert law.second_moment in (0.0, np.inf)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("kernel", [Laplacian(1e300), Matern(1e300, 1.5)], ids=repr)
+def test_all_of_a_law_lies_below_one_without_a_warning(kernel) -> None:
+    """Radii are about 1e-300, and the square of 1 / 1e-300 is out of range."""
+    law = law_of(kernel, 3)
+    assert law.cdf(np.float64(1.0)) == 1.0
+    assert law.sf(np.float64(1.0)) == 0.0

@@ -364,6 +364,7 @@ def test_every_kernel_gets_a_readable_answer(kernel: Kernel) -> None:
         ((NTK(), 0), ValueError, "dim must be at least 1"),
         ((NTK(), 1.5), TypeError, "dim must be an integer"),
         (("ntk", 3), TypeError, "must be a kernel"),
+        ((Gaussian, 3), TypeError, "got the class Gaussian; make one of it"),
         ((np.exp, 3), TypeError, r"krein\.kernels\.Radial"),
         ((Radial(lambda z: z * np.nan), 3), ValueError, "NaN or infinity"),
         ((Radial(lambda z: 1j * z), 3), TypeError, "complex"),

@@ -135,7 +135,8 @@ class StudentLaw(RadiusLaw):
 
     def _fraction(self, r: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """x and 1 − x, each to full relative accuracy."""
-        ratio = (np.asarray(r, dtype=np.float64) * self.scale) ** 2 / (2 * self.nu)
+        with np.errstate(over="ignore"):  # an infinite ratio is right: x is 1 there
+            ratio = (np.asarray(r, dtype=np.float64) * self.scale) ** 2 / (2 * self.nu)
         rest = 1.0 / (1.0 + ratio)
         return np.where(ratio < 1.0, np.minimum(ratio, 1.0) * rest, 1.0 - rest), rest
 

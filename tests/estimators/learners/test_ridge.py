@@ -252,6 +252,13 @@ class TestBadInput:
         with pytest.raises(ValueError, match="lam must be"):
             KreinRidge(CosineMap(), lam=lam, regularizer=regularizer).fit(*rows)
 
+    @pytest.mark.parametrize("model", [KreinRidge, KreinRidgeClassifier])
+    def test_features_that_are_no_map(self, model):
+        with pytest.raises(
+            TypeError, match="features must be a feature map with a signature or None, got 3 of type int"
+        ):
+            model(features=3).fit(np.eye(4), [0, 1, 0, 1])
+
     def test_names(self, rows):
         with pytest.raises(ValueError, match="regularizer must be one of 'hilbert', 'two', 'krein'"):
             KreinRidge(CosineMap(), regularizer="banach").fit(*rows)

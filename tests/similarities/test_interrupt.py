@@ -17,8 +17,10 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals to a group o
 
 WORDS = ["x" * i for i in range(1, 61)]
 PATIENCE = 120.0  # seconds after which a process that does not answer is given up; no result hangs on it
+# A shell starts background jobs, such as these tests may be, with SIGINT ignored
 SCRIPT = """
-import os, pathlib, time
+import os, pathlib, signal, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from krein import ExactKreinRidge
 
 seen = pathlib.Path({seen!r})

@@ -18,9 +18,8 @@ from krein._core.threads import within_budget
 
 __all__ = ["Called", "Piece", "answer", "call_elsewhere", "call_piece", "real_matrix", "why_no_matrix"]
 
-_AS_OBJECTS = (
-    512  # values that are Python's numbers until they are made an array: so many stay in the processor's nearest cache
-)
+# Values that are Python's numbers until they are made an array: so many stay in the processor's nearest cache
+_AS_OBJECTS = 512
 
 
 @final

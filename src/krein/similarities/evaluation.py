@@ -25,9 +25,8 @@ _PIECE_SECONDS = 0.2  # a piece of work takes about so long: it decides when pro
 _MOST_PAIRS = 2**21  # in a piece, 16 MiB of values
 _FIRST_PAIRS = 1  # in a piece as long as nothing is known of how long a pair takes: it may be a minute
 _GROWTH = 16  # times as many pairs in the next piece, as long as pieces are too short to tell
-_TELLING = (
-    2e-3  # seconds of a piece that tells how long a pair takes: a call of ours around the pairs takes a tenth of that
-)
+# Seconds of a piece that tells how long a pair takes: a call of ours around the pairs takes a tenth of that
+_TELLING = 2e-3
 _BLOCK_PAIRS = 2**14  # in a call with two sequences, whatever the clock says: digits may hang on the shape of a block
 _FIRST_BLOCK = 32  # pairs in the first such call
 _SLOW_BLOCK = 60.0  # seconds; a function that takes longer for a block is no product of matrices, and is given pieces

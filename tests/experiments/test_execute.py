@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from dataclasses import replace
 
 import numba
@@ -72,6 +73,21 @@ def test_records_say_one_thread(tmp_path, jobs):
     records = store.read().values()
     assert len(records) == len(tasks)
     assert {record.threads for record in records} == {1}
+
+
+def deafness(run):
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    return {"blocked": float(signal.SIGINT in blocked)}, {}
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="Windows has no signals that are held back")
+def test_workers_never_hear_ctrl_c(tmp_path):
+    """Before: one that came while a process was loading made it print a traceback."""
+    store = RecordFile(tmp_path / "records.jsonl")
+    tasks = [replace(task, measure=deafness) for task in one_run_of_each_method("figure7")]
+    assert execute(tasks, store, jobs=2) == []
+    assert [record.results for record in store.read().values()] == [{"blocked": 1.0}] * len(tasks)
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
 
 
 def test_the_limit_ends_with_the_run():

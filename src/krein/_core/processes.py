@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import signal
 import warnings
-from collections.abc import Callable, Generator, Iterable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Self, TypeVar
 
 from krein._core.checks import integer
 from krein._core.processors import usable_processors
 
-__all__ = ["Processes", "n_processes"]
+__all__ = ["Processes", "deaf_to_interrupts", "n_processes"]
 
 Result = TypeVar("Result")
 
@@ -46,6 +47,22 @@ def n_processes(n_jobs: int | None) -> int:
     import joblib  # late: it takes a tenth of a second, and most fits need no other process
 
     return int(joblib.effective_n_jobs(n_jobs))
+
+
+@contextmanager
+def deaf_to_interrupts() -> Iterator[None]:
+    """Processes that start here never hear Ctrl-C, not even while they load: it is for the parent, which ends them.
+
+    The parent hears one that comes meanwhile at the end of the block. Where the system has no such thing, nothing changes.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 class Processes(AbstractContextManager["Processes"]):

@@ -20,6 +20,7 @@ from threadpoolctl import threadpool_info
 
 import krein
 from krein._core.pools import running_numba
+from krein._core.processes import deaf_to_interrupts
 from krein._core.threads import n_threads, thread_limit
 from krein.experiments.experiment import Measurement
 from krein.experiments.plan import Run
@@ -150,7 +151,8 @@ def _in_processes(tasks: Sequence[Task], jobs: int) -> Generator[Record | Failur
             rest = iter(tasks)
             while True:
                 for task in rest:
-                    waiting.add(pool.submit(attempt, task))
+                    with deaf_to_interrupts():  # it starts processes one by one
+                        waiting.add(pool.submit(attempt, task))
                     if len(waiting) >= _AHEAD * jobs:
                         break
                 if not waiting:
@@ -169,7 +171,7 @@ def _in_processes(tasks: Sequence[Task], jobs: int) -> Generator[Record | Failur
 
 
 def _ignore_interrupts() -> None:
-    """Ctrl-C is for the parent, which ends its workers."""
+    """Ctrl-C is for the parent, which ends its workers; also where `deaf_to_interrupts` can do nothing."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import warnings
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Self, TypeVar
 
@@ -75,7 +75,10 @@ class Processes(AbstractContextManager["Processes"]):
 
     def __init__(self, count: int) -> None:
         self.count = count
-        self._pool: Any = None
+        self._idle: list[
+            Any
+        ] = []  # pools without work: one takes one lot of tasks at a time, and all have the same processes
+        self._working: dict[Any, Any] = {}  # results to come, by pool
         self._starting: Any = None  # what new processes answer when they are there
 
     def __enter__(self) -> Self:
@@ -83,9 +86,10 @@ class Processes(AbstractContextManager["Processes"]):
 
     def __exit__(self, *error: object) -> None:
         self._arrive()
-        if self._pool is not None:
-            self._pool.__exit__(*error)
-            self._pool = None
+        for pool in list(self._working):
+            self._end(pool)
+        while self._idle:
+            self._idle.pop().__exit__(*error)
 
     @property
     def started(self) -> bool:
@@ -100,12 +104,8 @@ class Processes(AbstractContextManager["Processes"]):
         hello : callable
             Known by its name in a module, which they import on the way.
         """
-        if self.count == 1 or self.started or self._starting is not None:
-            return
-        import joblib
-
-        waiting = joblib.Parallel(n_jobs=self.count, return_as="generator", batch_size=1)
-        self._starting = waiting(joblib.delayed(hello)() for _ in range(self.count))
+        if self.count > 1 and not self.started and self._starting is None:
+            self._starting = self.run(hello, [()] * self.count)
 
     def _arrive(self) -> None:
         """Wait for processes that were started: giving them up would end them, and those of others with them."""
@@ -116,8 +116,11 @@ class Processes(AbstractContextManager["Processes"]):
                 pass
             _most_started = max(_most_started, self.count)
 
-    def run(self, function: Callable[..., Result], tasks: Iterable[tuple[Any, ...]]) -> Generator[Result, None, None]:
+    def run(self, function: Callable[..., Result], tasks: Iterable[tuple[Any, ...]]) -> Iterator[Result]:
         """Results of ``function(*task)`` in the order of the tasks, each as soon as it is there.
+
+        Several processes work while this one does something else, also where nobody asks for a result yet. What is not taken by
+        the end of the block is given up.
 
         Parameters
         ----------
@@ -125,26 +128,40 @@ class Processes(AbstractContextManager["Processes"]):
             Known by its name in a module.
         tasks : iterable of tuples
 
-        Yields
-        ------
-        result
+        Returns
+        -------
+        iterator
         """
         if self.count == 1:
-            for task in tasks:
-                yield function(*task)
-            return
+            return (function(*task) for task in tasks)
         import joblib
 
+        pool = self._idle.pop() if self._idle else self._new_pool()
+        with deaf_to_interrupts():  # it may start processes
+            self._working[pool] = pool(joblib.delayed(function)(*task) for task in tasks)
+        return self._results(pool)
+
+    def _new_pool(self) -> Any:
+        import joblib
+
+        return joblib.Parallel(n_jobs=self.count, return_as="generator", batch_size=1).__enter__()
+
+    def _results(self, pool: Any) -> Iterator[Any]:
         global _most_started
         self._arrive()
-        _most_started = max(_most_started, self.count)
-        if self._pool is None:
-            self._pool = joblib.Parallel(n_jobs=self.count, return_as="generator", batch_size=1).__enter__()
-        results = self._pool(joblib.delayed(function)(*task) for task in tasks)
         try:
-            for result in results:  # noqa: UP028  # which would close it before it is quiet
+            for result in self._working[pool]:  # noqa: UP028  # which would close it before it is quiet
                 yield result
+            _most_started = max(_most_started, self.count)
         finally:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", UserWarning)  # that tasks are given up is what an error means
-                results.close()
+            self._end(pool)
+
+    def _end(self, pool: Any) -> None:
+        """Give up what has not been taken; nothing, as a rule."""
+        results = self._working.pop(pool, None)
+        if results is None:
+            return
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # that tasks are given up is what an error means
+            results.close()
+        self._idle.append(pool)

@@ -33,6 +33,7 @@ from krein._core.processors import usable_processors
 __all__ = [
     "VARIABLES",
     "blas_threads",
+    "has_all_threads",
     "n_threads",
     "quiet_blas",
     "share",
@@ -201,6 +202,19 @@ def within_budget(n_jobs: int | None = None) -> Iterator[None]:
     """
     with _call(None if n_jobs is None else _resolved(n_jobs), quiet=False):
         yield
+
+
+def has_all_threads() -> bool:
+    """Whether this is a process where nobody has a call of ours under way and no limit of ours is set.
+
+    `within_budget` would change nothing there, and take a quarter of a second in a new process to load what it might limit.
+
+    Returns
+    -------
+    bool
+    """
+    with _state.lock:
+        return not _state.callers and not _state.limits and "KREIN_NUM_THREADS" not in os.environ
 
 
 @contextmanager

@@ -7,10 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import blas
 
+from krein._core.rows import row_blocks
 from krein._core.threads import blas_threads
 
 __all__ = ["CenteredFeatures", "CenteredSums", "FeatureSums", "NormalSums"]
 
+# Rows that are shifted at a time. All at once would be a second matrix of features, in fresh memory, which now and then takes the
+# system ten times as long to find as the subtraction itself.
+_BLOCK_ROWS = 2048
 _SHIFT_ROWS = 1024  # rows whose mean serves as the shift of the sums: near the mean is near enough
 
 
@@ -310,10 +314,21 @@ class _Products:
             self.shift = Z[:_SHIFT_ROWS].mean(axis=0, dtype=np.float64)
 
     def add(self, Z: np.ndarray, further: np.ndarray, weight: np.ndarray | None) -> None:
-        n, width = Z.shape
+        n = Z.shape[0]
         if not n:
             return
         self.start_at(Z)
+        if weight is None:
+            self.rows += n
+        else:
+            weight = np.asarray(weight, dtype=np.float64)
+            self.rows += int(np.count_nonzero(weight))
+            self.counts &= bool((weight == np.floor(weight)).all())
+        for some in row_blocks(n, _BLOCK_ROWS):
+            self._add_block(Z[some], further[some], None if weight is None else weight[some])
+
+    def _add_block(self, Z: np.ndarray, further: np.ndarray, weight: np.ndarray | None) -> None:
+        n, width = Z.shape
         matrix = self._opened()
         if self._block.shape[0] < n or self._block.shape[1] != matrix.shape[0]:
             # kept from block to block: fresh memory of this size costs as much as the subtraction
@@ -322,12 +337,7 @@ class _Products:
         np.subtract(Z, self.known_shift(), out=U[:, :width])
         U[:, width] = 1.0
         U[:, width + 1 :] = further
-        if weight is None:
-            self.rows += n
-        else:
-            weight = np.asarray(weight, dtype=np.float64)
-            self.rows += int(np.count_nonzero(weight))
-            self.counts &= bool((weight == np.floor(weight)).all())
+        if weight is not None:
             U *= np.sqrt(weight)[:, None]
         # half the work of a general product, added in place: no second D × D matrix
         with blas_threads(0.5 * n * matrix.size):

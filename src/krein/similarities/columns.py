@@ -23,6 +23,7 @@ _PILOT = 32  # objects, spread over all, of which all pairs are evaluated in bot
 _PILOT_TO_FIT = 64  # where a kernel learns from them, such as its scale
 _PAID = 0.7  # of the landmarks: all ordered pairs of so many objects are half the square of all of them
 _PROBES = 7  # pairs that may go to finding out how a function is called
+_MOST_AHEAD = 2**22  # pairs under way in other processes, 32 MiB of values, but for those of one round of landmarks
 _SMALL = 8  # objects of which a function of sequences makes the whole square rather than its half
 _SAME = 1e-9  # relative difference below which values of objects with themselves are alike
 
@@ -59,6 +60,10 @@ class CalledColumns:
         self._rows = np.arange(n)  # objects of which columns are evaluated when they are taken
         self._rest = np.empty(0, dtype=int)  # those for which that is put off
         self._block = np.empty((n, 0), order="F")  # costly values of the columns taken, and room for more
+        self._far = self._rest  # those of them of which nothing is known
+        # Their costly values that other processes are evaluating: from which column on, and what waits for them
+        self._ahead: list[tuple[int, Callable[[], np.ndarray]]] = []
+        self._sent = 0  # columns that were sent to them
         # Costly values of landmarks that are none of the objects
         self._outside: tuple[np.ndarray, np.ndarray] | None = None
         self._known: dict[int, dict[int, float]] = {}  # costly values of pairs outside the columns
@@ -92,10 +97,13 @@ class CalledColumns:
         Parameters
         ----------
         rest : ndarray of int
-            Landmarks will be others. Nothing must be taken yet.
+            Landmarks will be others. No column of theirs is evaluated yet.
         """
-        self._rest = rest
-        self._rows = np.setdiff1d(np.arange(len(self._objects)), rest)
+        here = np.ones(len(self._objects), dtype=bool)
+        here[rest] = False
+        self._rest, self._rows = rest, np.flatnonzero(here)
+        self._far = np.setdiff1d(rest, np.fromiter(self._known, dtype=int), assume_unique=True)
+        self._sent = 0
 
     def diagonal(self, rows: np.ndarray) -> np.ndarray:
         """Similarities of some objects with themselves, or a guess where they would cost too much.
@@ -152,8 +160,10 @@ class CalledColumns:
         self._make_room()
         self._block[self.taken[:done], done : self.taken.size] = self._block[chosen, :done].T  # (j, i) for (i, j)
         self._block[chosen, done : self.taken.size] = square
+        self._send_ahead()
         self._evaluate_columns(np.setdiff1d(self._rows, self.taken, assume_unique=True), done)
         if self._rest.size:
+            self._send_ahead()  # now that it is known how long a pair takes, if it was not before
             return self.kernel.similarity(self._block[self._rows, done : self.taken.size])
         for number in chosen:
             self._known.pop(int(number), None)
@@ -168,10 +178,30 @@ class CalledColumns:
         """
         return self.kernel.similarity(self._completed())
 
+    def _send_ahead(self) -> None:
+        """Have other processes evaluate columns of objects put off, where that is sooner, while landmarks are sought here."""
+        first, rows = self._sent, self._far
+        if not rows.size or first == self.taken.size:
+            return
+        values = self.evaluation.ahead(self._objects, self._objects, rows, self.taken[first:])
+        if values is not None:
+            self._sent = self.taken.size
+            self._ahead.append((first, values))
+            while len(self._ahead) > 1 and (self._sent - self._ahead[0][0]) * rows.size > _MOST_AHEAD:
+                self._receive()
+
+    def _receive(self) -> None:
+        """Wait for the first columns that were sent ahead."""
+        first, values = self._ahead.pop(0)
+        self._write(self._far, first, values())
+
     def _completed(self) -> np.ndarray:
         """Costly values of all objects to all landmarks taken; those put off are evaluated together, which is shared best."""
         if self._rest.size:
-            self._evaluate_columns(self._rest, 0)
+            self._evaluate_columns(np.setdiff1d(self._rest, self._far, assume_unique=True), 0)
+            self._evaluate_columns(self._far, self._sent)
+            while self._ahead:
+                self._receive()
             self.put_off(self._rest[:0])
         return self._block[:, : self.taken.size]
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
-from contextlib import ExitStack, closing
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from itertools import count
 from typing import Any, Self, final
 
 import numpy as np
 
-from krein._core.calls import Called, answer, call_elsewhere, call_piece, why_no_matrix
+from krein._core.calls import Called, answer, call_elsewhere, call_piece, received, why_no_matrix
 from krein._core.checks import truth_value
 from krein._core.errors import SimilarityError
 from krein._core.processes import Processes, n_processes
 from krein._core.progress import progress
+from krein._core.shared_values import SharedValues
 from krein.similarities.evaluation_cache import SimilarityCache, as_cache
 from krein.similarities.object_kernel import ObjectKernel
 from krein.similarities.objects import Objects
@@ -23,14 +25,16 @@ __all__ = ["Effort", "Evaluation"]
 
 _PIECE_SECONDS = 0.2  # a piece of work takes about so long: it decides when progress is shown, and no result
 _MOST_PAIRS = 2**21  # in a piece, 16 MiB of values
+_SLOW_CALL = 1.0  # seconds of a first call that tell as well: less may be an import, or a compiler at work
 _FIRST_PAIRS = 1  # in a piece as long as nothing is known of how long a pair takes: it may be a minute
-_GROWTH = 16  # times as many pairs in the next piece, as long as pieces are too short to tell
+_GROWTH = 4  # times as many pairs in the next piece, as long as pieces are too short to tell
 # Seconds of a piece that tells how long a pair takes: a call of ours around the pairs takes a tenth of that
 _TELLING = 2e-3
 _BLOCK_PAIRS = 2**14  # in a call with two sequences, whatever the clock says: digits may hang on the shape of a block
 _FIRST_BLOCK = 32  # pairs in the first such call
 _SLOW_BLOCK = 60.0  # seconds; a function that takes longer for a block is no product of matrices, and is given pieces
 _PIECES_PER_PROCESS = 4  # at the least, so that none waits long for the last; each costs a millisecond
+_PIECES_AHEAD = 2  # the same where this process is busy: it hands out pieces between its own
 _STARTED = 0.5  # seconds that processes take to be there
 _WORTH_SENDING = 0.1  # seconds of work: less is done here, sooner than sent away
 _PROBED = (3, 2)  # objects of a first call that finds out how a function is called
@@ -53,6 +57,16 @@ class Effort:
     n_jobs: int | None = None
     cache: Any = None
     verbose: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class _Sent:
+    """A job that other processes do: its pieces so far, with the place of their values in a room, and results in that order."""
+
+    job: PairJob
+    cuts: list[tuple[Cut, int]]
+    room: SharedValues
+    results: Iterator[Called]
 
 
 @final
@@ -87,6 +101,7 @@ class Evaluation:
         self._total = total
         self._seconds = 0.0  # of a pair; 0 as long as nothing is known
         self._growing = _FIRST_PAIRS  # pairs in a next piece at most, until one was long enough to tell; then 0
+        self._under_way = 0  # pairs that other processes have to do
         self._stack = ExitStack()
         self._show: Callable[[int], None] = _unseen
         self._keys: dict[int, tuple[Objects, list[bytes]]] = {}  # of the sequences evaluated so far, by identity
@@ -147,6 +162,37 @@ class Evaluation:
         values = self._zipped(left, right, rows, columns)
         return 0.5 * values + 0.5 * self._zipped(right, left, columns, rows) if self._average else values
 
+    def ahead(
+        self, left: Objects, right: Objects, rows: np.ndarray, columns: np.ndarray
+    ) -> Callable[[], np.ndarray] | None:
+        """Have other processes evaluate all pairs of some objects, and go on here meanwhile.
+
+        Parameters
+        ----------
+        left, right : Objects
+        rows, columns : ndarray of int
+            Which of them.
+
+        Returns
+        -------
+        callable or None
+            Waits for the values and gives what `rectangle` would. None where nothing is gained: for few pairs, and one process.
+            A cache is not asked ahead of time, nor a function of sequences, whose digits may hang on how pairs are grouped.
+        """
+        job = PairJob(left, right, rows, columns)
+        size = rows.size * columns.size
+        if self._cache is not None or self._average or self.takes_blocks is not False or not self._pays(size):
+            return None
+        sent = self._send(job, blocks=False, pieces=_PIECES_AHEAD)
+
+        def wait() -> np.ndarray:
+            self.asked += size
+            values = np.empty(job.shape, order="F")
+            self._receive(sent, values)
+            return values
+
+        return wait
+
     def with_themselves(self, objects: Objects, rows: np.ndarray) -> np.ndarray:
         """Values of some objects with themselves.
 
@@ -202,11 +248,8 @@ class Evaluation:
         blocks, done = self._find_out(job), 0
         while done < values.size:
             left = values.size - done
-            if self._pays(left):
-                pairs, even = self._pace(blocks), -(-left // (_PIECES_PER_PROCESS * self._processes.count))
-                # pieces of a block function are the same whoever makes them
-                size = pairs if blocks and pairs == _BLOCK_PAIRS else max(1, min(even, pairs))
-                self._fill_elsewhere(job, list(job.cuts(size, done)), blocks, values)
+            if self._pays(left) and self._sooner_elsewhere(left):
+                self._receive(self._send(job, done, blocks=blocks, pieces=_PIECES_PER_PROCESS), values)
                 return values
             cut = job.cut(done, self._pace(blocks))
             self._take(call_piece(self._function, blocks, job.piece(cut, blocks=blocks)), job, cut, values)
@@ -223,11 +266,45 @@ class Evaluation:
         self._processes.start(answer)
         return left * self._seconds >= _WORTH_SENDING
 
-    def _fill_elsewhere(self, job: PairJob, cuts: list[Cut], blocks: bool, values: np.ndarray) -> None:
-        tasks = ((self._function, blocks, job.piece(cut, blocks=blocks)) for cut in cuts)
-        with closing(self._elsewhere(tasks)) as results:
-            for cut, called in zip(cuts, results, strict=True):
-                self._take(called, job, cut, values)
+    def _sooner_elsewhere(self, left: int) -> bool:
+        """Whether other processes, with what they have to do before, are done with pairs before this one would be."""
+        return left * (self._processes.count - 1) >= self._under_way
+
+    def _send(self, job: PairJob, done: int = 0, *, blocks: bool, pieces: int = _PIECES_PER_PROCESS) -> _Sent:
+        """Have other processes do a job, or what is left of it, in so many pieces for each or more."""
+        size = job.shape[0] * job.shape[1]
+        even = job.whole_lines(-(-(size - done) // (pieces * self._processes.count)))
+        cuts: list[tuple[Cut, int]] = []
+        room = self._stack.enter_context(SharedValues())
+
+        def tasks() -> Iterator[tuple[Any, ...]]:
+            at = done
+            while at < size:
+                pairs = self._pace(blocks)  # which grows where the first calls were slow, and they alone
+                # pieces of a block function are the same whoever makes them
+                cut = job.cut(at, pairs if blocks and pairs == _BLOCK_PAIRS else max(1, min(even, pairs)))
+                start = 8 * (at - done)
+                cuts.append((cut, start))
+                yield self._function, blocks, job.piece(cut, blocks=blocks), room.address, start
+                at += cut.size
+
+        with _sharing():
+            results = self._processes.run(call_elsewhere, tasks())
+        self._under_way += size - done
+        return _Sent(job, cuts, room, results)
+
+    def _receive(self, sent: _Sent, values: np.ndarray) -> None:
+        """Wait for what other processes do, piece by piece."""
+        with sent.room:
+            for i in count():
+                with _sharing():
+                    called = next(sent.results, None)
+                    if called is None:
+                        return
+                    cut, start = sent.cuts[i]
+                    called = received(called, sent.room, start)
+                self._take(called, sent.job, cut, values)
+                self._under_way -= cut.size
 
     def _find_out(self, job: PairJob) -> bool:
         """Whether the function takes sequences: it gives a matrix of the right shape for some objects, and for one by one.
@@ -250,21 +327,6 @@ class Evaluation:
             if self.takes_blocks:
                 self.count += made + 1
         return self.takes_blocks
-
-    def _elsewhere(self, tasks: Iterator[tuple[Any, ...]]) -> Generator[Called, None, None]:
-        """Results of other processes; any failure outside a call is one of sending objects to a process."""
-        with closing(self._processes.run(call_elsewhere, tasks)) as results:
-            while True:
-                try:
-                    called = next(results)
-                except StopIteration:
-                    return
-                except Exception as error:
-                    raise SimilarityError(
-                        f"evaluations could not be shared among processes ({type(error).__name__}: {error}); make the function "
-                        "and the objects picklable, or use n_jobs=1"
-                    ) from error
-                yield called
 
     def _pace(self, blocks: bool) -> int:
         """Pairs in a piece."""
@@ -293,9 +355,11 @@ class Evaluation:
         raise SimilarityError(self._told(called, job, cut)) from called.error
 
     def _time(self, called: Called, pairs: int) -> None:
-        """Learn how long a pair takes."""
-        self._seconds = called.seconds / pairs
-        if called.seconds >= _TELLING:
+        """Learn how long a pair takes: a short piece says that it is at most so long, and no more."""
+        seconds, first = called.seconds / pairs, not self._seconds
+        telling = called.seconds >= (_SLOW_CALL if first else _TELLING)
+        self._seconds = seconds if first or telling else min(seconds, self._seconds)
+        if telling:
             self._growing = 0
         elif self._growing:
             self._growing = _GROWTH * pairs
@@ -321,6 +385,18 @@ class Evaluation:
         if id(objects) not in self._keys:
             self._keys[id(objects)] = (objects, self._cache.keys_of(objects))
         return self._keys[id(objects)][1]
+
+
+@contextmanager
+def _sharing() -> Iterator[None]:
+    """Any failure outside a call is one of sending objects to a process, or what it found back."""
+    try:
+        yield
+    except Exception as error:
+        raise SimilarityError(
+            f"evaluations could not be shared among processes ({type(error).__name__}: {error}); make the function "
+            "and the objects picklable, or use n_jobs=1"
+        ) from error
 
 
 def _unseen(done: int) -> None:

@@ -87,6 +87,20 @@ class PairJob:
             some, part = slice(line, min(lines, line + pairs // length)), slice(0, length)
         return Cut(part, some) if across else Cut(some, part)
 
+    def whole_lines(self, pairs: int) -> int:
+        """So many pairs, or some more, that a cut of them is whole lines and no pairs are left over for one cut more.
+
+        Parameters
+        ----------
+        pairs : int
+
+        Returns
+        -------
+        int
+        """
+        length = min(self.shape)
+        return -(-pairs // length) * length
+
     def cuts(self, pairs: int, done: int = 0) -> Iterator[Cut]:
         """The job, or what is left of it, in pieces of about so many pairs.
 

@@ -88,27 +88,24 @@ class Task:
         return self.learned(edit, jobs, "pairs")
 
 
-def seconds(work: Callable[[], object], repeats: int = 3) -> float:
-    """The least of several times."""
-    times = []
-    for _ in range(repeats):
-        began = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - began)
-    return min(times)
+def seconds(work: Callable[[], object]) -> float:
+    """How long something takes."""
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
 
 
-def afresh(part: str, repeats: int = 3) -> float:
-    """The least time of one side in interpreters of its own, without what comes before the first evaluation."""
+def afresh(part: str) -> float:
+    """Seconds of one side in an interpreter of its own, without what comes before the first evaluation."""
     command = [sys.executable, *sys.argv, "--part", part]
-    return min(
-        float(subprocess.run(command, capture_output=True, text=True, check=True).stdout) for _ in range(repeats)
-    )
+    return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
 
-def told(what: str, alone: float, total: float) -> None:
-    """A line of the table."""
-    print(f"{what:<42} {alone:6.2f} s {total:6.2f} s {total / alone:6.2f}")
+def told(what: str, repeats: int, alone: Callable[[], float], total: Callable[[], float]) -> None:
+    """A line of the table: least times of both sides, one after the other in turn, and the median of the ratios of a turn."""
+    turns = np.array([(alone(), total()) for _ in range(repeats)])
+    least, ratio = turns.min(axis=0), float(np.median(turns[:, 1] / turns[:, 0]))
+    print(f"{what:<42} {least[0]:6.2f} s {least[1]:6.2f} s {least[1] / least[0]:6.2f} {ratio:7.2f}")
 
 
 def main() -> None:
@@ -117,6 +114,7 @@ def main() -> None:
     parser.add_argument("--new", type=int, default=5_000)
     parser.add_argument("--landmarks", type=int, default=200)
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--repeats", type=int, default=7)
     parser.add_argument("--part", choices=("bare", "learned"), help="run one side only, once, and print its seconds")
     options = parser.parse_args()
     if Levenshtein is None:
@@ -124,18 +122,29 @@ def main() -> None:
     task, jobs = Task(options), options.jobs
     if options.part is not None:
         work = task.bare_pairs if options.part == "bare" else task.learned_pairs
-        print(seconds(lambda: work(jobs), 1))
+        print(seconds(lambda: work(jobs)))
         return
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     model, accuracy = task.learned_pairs(jobs)
     after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    print(f"{(options.rows + options.new) * options.landmarks:,} pairs     {'bare':>28} {'learned':>8} {'ratio':>6}")
-    told(f"function of two strings, {jobs} processes, new", afresh("bare"), afresh("learned"))
+    pairs = (options.rows + options.new) * options.landmarks
+    print(f"{pairs:,} pairs     {'bare':>28} {'learned':>8} {'ratio':>6} {'median':>7}")
+    new = f"function of two strings, {jobs} processes, new"
+    told(new, options.repeats, lambda: afresh("bare"), lambda: afresh("learned"))
     for count in (jobs, 1):
         what = f"function of two strings, {count} process{'es, there' if count > 1 else ''}"
-        told(what, seconds(lambda n=count: task.bare_pairs(n)), seconds(lambda n=count: task.learned_pairs(n)))
-    by_name = seconds(lambda: task.learned(DistanceKernel("levenshtein"), 1))
-    told("distance by name, in blocks", seconds(task.bare_block), by_name)
+        told(
+            what,
+            options.repeats,
+            lambda n=count: seconds(lambda: task.bare_pairs(n)),
+            lambda n=count: seconds(lambda: task.learned_pairs(n)),
+        )
+    told(
+        "distance by name, in blocks",
+        options.repeats,
+        lambda: seconds(task.bare_block),
+        lambda: seconds(lambda: task.learned(DistanceKernel("levenshtein"), 1)),
+    )
     print(
         f"n_evaluations_        {model.features_.n_evaluations_:,} of {(options.landmarks + 1) * options.rows:,} allowed"
     )

@@ -42,6 +42,22 @@ def test_centered_sums_do_not_depend_on_blocks(rows, weighted, cuts):
     assert (found.gram == found.gram.T).all()
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_many_rows_at_once(weighted):
+    """More than are shifted at a time."""
+    rng = np.random.default_rng(1)
+    Z, Y, weight = rng.normal(size=(5000, 4)) + 1.0, rng.normal(size=(5000, 2)), rng.integers(3, size=5000) * 1.0
+    sums = NormalSums(None, Y[0])
+    sums.add(Z, Y, weight if weighted else None)
+    found = sums.centered()
+    mean, _, gram, cross, _ = reference(Z, Y, weight if weighted else np.ones(5000))
+    np.testing.assert_allclose(found.mean, mean, rtol=1e-12)
+    np.testing.assert_allclose(found.gram, gram, rtol=1e-10, atol=1e-9)
+    np.testing.assert_allclose(found.cross, cross, rtol=1e-10, atol=1e-9)
+    assert sums.rows == (np.count_nonzero(weight) if weighted else 5000)
+    assert found.counts
+
+
 def test_shift_keeps_the_digits_that_a_plain_sum_loses(rows):
     Z, Y, _ = rows
     far = Z + 1e7

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -11,9 +12,12 @@ from typing import Any, Self, TypeVar
 from krein._core.checks import integer
 from krein._core.processors import usable_processors
 
-__all__ = ["Processes", "deaf_to_interrupts", "n_processes"]
+__all__ = ["Processes", "Results", "deaf_to_interrupts", "n_processes"]
 
 Result = TypeVar("Result")
+
+# Seconds after which tasks that were run have been handed out: processes that are ended before make joblib print an error
+_MOMENT = 0.05
 
 _most_started = 1  # processes that this one has started at a time, which joblib keeps for the next who asks
 
@@ -63,6 +67,27 @@ def deaf_to_interrupts() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+class Results(Iterator[Result]):
+    """What tasks give, one after the other.
+
+    Parameters
+    ----------
+    results : iterator
+    ready : callable, optional
+    """
+
+    def __init__(self, results: Iterator[Result], ready: Callable[[], bool] = lambda: False) -> None:
+        self._results, self._ready = results, ready
+
+    def __next__(self) -> Result:
+        return next(self._results)
+
+    @property
+    def ready(self) -> bool:
+        """Whether nothing is under way that would have to be waited for, as far as is known."""
+        return self._ready()
 
 
 class Processes(AbstractContextManager["Processes"]):
@@ -116,11 +141,12 @@ class Processes(AbstractContextManager["Processes"]):
                 pass
             _most_started = max(_most_started, self.count)
 
-    def run(self, function: Callable[..., Result], tasks: Iterable[tuple[Any, ...]]) -> Iterator[Result]:
+    def run(self, function: Callable[..., Result], tasks: Iterable[tuple[Any, ...]]) -> Results[Result]:
         """Results of ``function(*task)`` in the order of the tasks, each as soon as it is there.
 
         Several processes work while this one does something else, also where nobody asks for a result yet. What is not taken by
-        the end of the block is given up.
+        the end of the block is given up. Take one lot before the next is run: of a long queue of tasks joblib loses some when
+        their processes have to be ended.
 
         Parameters
         ----------
@@ -130,16 +156,16 @@ class Processes(AbstractContextManager["Processes"]):
 
         Returns
         -------
-        iterator
+        Results
         """
         if self.count == 1:
-            return (function(*task) for task in tasks)
+            return Results(function(*task) for task in tasks)
         import joblib
 
         pool = self._idle.pop() if self._idle else self._new_pool()
         with deaf_to_interrupts():  # it may start processes
             self._working[pool] = pool(joblib.delayed(function)(*task) for task in tasks)
-        return self._results(pool)
+        return Results(self._results(pool), lambda: bool(pool.n_completed_tasks >= pool.n_dispatched_tasks))
 
     def _new_pool(self) -> Any:
         import joblib
@@ -161,6 +187,8 @@ class Processes(AbstractContextManager["Processes"]):
         results = self._working.pop(pool, None)
         if results is None:
             return
+        if pool.n_completed_tasks < pool.n_dispatched_tasks:
+            time.sleep(_MOMENT)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # that tasks are given up is what an error means
             results.close()

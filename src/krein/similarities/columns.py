@@ -9,7 +9,7 @@ from typing import final
 import numpy as np
 
 from krein._core.pivots import Columns
-from krein.similarities.evaluation import Evaluation
+from krein.similarities.evaluation import Ahead, Evaluation
 from krein.similarities.object_kernel import ObjectKernel
 from krein.similarities.objects import Objects
 from krein.similarities.symmetry import check_symmetric
@@ -23,7 +23,6 @@ _PILOT = 32  # objects, spread over all, of which all pairs are evaluated in bot
 _PILOT_TO_FIT = 64  # where a kernel learns from them, such as its scale
 _PAID = 0.7  # of the landmarks: all ordered pairs of so many objects are half the square of all of them
 _PROBES = 7  # pairs that may go to finding out how a function is called
-_MOST_AHEAD = 2**22  # pairs under way in other processes, 32 MiB of values, but for those of one round of landmarks
 _SMALL = 8  # objects of which a function of sequences makes the whole square rather than its half
 _SAME = 1e-9  # relative difference below which values of objects with themselves are alike
 
@@ -61,9 +60,8 @@ class CalledColumns:
         self._rest = np.empty(0, dtype=int)  # those for which that is put off
         self._block = np.empty((n, 0), order="F")  # costly values of the columns taken, and room for more
         self._far = self._rest  # those of them of which nothing is known
-        # Their costly values that other processes are evaluating: from which column on, and what waits for them
-        self._ahead: list[tuple[int, Callable[[], np.ndarray]]] = []
-        self._sent = 0  # columns that were sent to them
+        self._ahead: Ahead | None = None  # their costly values that other processes are evaluating
+        self._sent = self._received = 0  # columns that were sent to them, and those that came back
         # Costly values of landmarks that are none of the objects
         self._outside: tuple[np.ndarray, np.ndarray] | None = None
         self._known: dict[int, dict[int, float]] = {}  # costly values of pairs outside the columns
@@ -103,7 +101,7 @@ class CalledColumns:
         here[rest] = False
         self._rest, self._rows = rest, np.flatnonzero(here)
         self._far = np.setdiff1d(rest, np.fromiter(self._known, dtype=int), assume_unique=True)
-        self._sent = 0
+        self._sent = self._received = 0
 
     def diagonal(self, rows: np.ndarray) -> np.ndarray:
         """Similarities of some objects with themselves, or a guess where they would cost too much.
@@ -180,28 +178,28 @@ class CalledColumns:
 
     def _send_ahead(self) -> None:
         """Have other processes evaluate columns of objects put off, where that is sooner, while landmarks are sought here."""
-        first, rows = self._sent, self._far
-        if not rows.size or first == self.taken.size:
-            return
-        values = self.evaluation.ahead(self._objects, self._objects, rows, self.taken[first:])
-        if values is not None:
-            self._sent = self.taken.size
-            self._ahead.append((first, values))
-            while len(self._ahead) > 1 and (self._sent - self._ahead[0][0]) * rows.size > _MOST_AHEAD:
-                self._receive()
+        if self._ahead is not None and self._ahead.ready():
+            self._receive()
+        if self._ahead is None and self._far.size and self._sent < self.taken.size:
+            columns = self.taken[self._sent :]
+            self._ahead = self.evaluation.ahead(
+                self._objects, self._objects, self._far, columns, here=self._rows.size * columns.size
+            )
+            if self._ahead is not None:
+                self._received, self._sent = self._sent, self.taken.size
 
     def _receive(self) -> None:
-        """Wait for the first columns that were sent ahead."""
-        first, values = self._ahead.pop(0)
-        self._write(self._far, first, values())
+        """Wait for columns that were sent ahead."""
+        if self._ahead is not None:
+            self._write(self._far, self._received, self._ahead.values())
+            self._ahead, self._received = None, self._sent
 
     def _completed(self) -> np.ndarray:
         """Costly values of all objects to all landmarks taken; those put off are evaluated together, which is shared best."""
         if self._rest.size:
             self._evaluate_columns(np.setdiff1d(self._rest, self._far, assume_unique=True), 0)
+            self._receive()
             self._evaluate_columns(self._far, self._sent)
-            while self._ahead:
-                self._receive()
             self.put_off(self._rest[:0])
         return self._block[:, : self.taken.size]
 
@@ -296,7 +294,7 @@ class CalledColumns:
         """
         k, n = self.taken.size, len(self._objects)
         known = k * wanted + wanted * (wanted + 1) // 2  # of the columns to come, by symmetry or as the diagonal
-        due = wanted * n - known + k * self._rest.size
+        due = wanted * n - known + k * self._rest.size - self._received * self._far.size
         # what a cache knows counts as well, so that it changes nothing
         return self._budget - self.evaluation.asked - self._price * due
 

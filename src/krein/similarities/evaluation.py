@@ -13,7 +13,7 @@ import numpy as np
 from krein._core.calls import Called, answer, call_elsewhere, call_piece, received, why_no_matrix
 from krein._core.checks import truth_value
 from krein._core.errors import SimilarityError
-from krein._core.processes import Processes, n_processes
+from krein._core.processes import Processes, Results, n_processes
 from krein._core.progress import progress
 from krein._core.shared_values import SharedValues
 from krein.similarities.evaluation_cache import SimilarityCache, as_cache
@@ -21,7 +21,7 @@ from krein.similarities.object_kernel import ObjectKernel
 from krein.similarities.objects import Objects
 from krein.similarities.pair_job import Cut, PairJob
 
-__all__ = ["Effort", "Evaluation"]
+__all__ = ["Ahead", "Effort", "Evaluation"]
 
 _PIECE_SECONDS = 0.2  # a piece of work takes about so long: it decides when progress is shown, and no result
 _MOST_PAIRS = 2**21  # in a piece, 16 MiB of values
@@ -59,6 +59,23 @@ class Effort:
     verbose: bool = False
 
 
+@final
+@dataclass(frozen=True, eq=False)
+class Ahead:
+    """Values that other processes are evaluating.
+
+    Parameters
+    ----------
+    values : callable
+        Waits for them, and gives what `Evaluation.rectangle` would.
+    ready : callable
+        Whether there is nothing to wait for.
+    """
+
+    values: Callable[[], np.ndarray]
+    ready: Callable[[], bool]
+
+
 @dataclass(frozen=True, eq=False)
 class _Sent:
     """A job that other processes do: its pieces so far, with the place of their values in a room, and results in that order."""
@@ -66,7 +83,7 @@ class _Sent:
     job: PairJob
     cuts: list[tuple[Cut, int]]
     room: SharedValues
-    results: Iterator[Called]
+    results: Results[Called]
 
 
 @final
@@ -101,7 +118,7 @@ class Evaluation:
         self._total = total
         self._seconds = 0.0  # of a pair; 0 as long as nothing is known
         self._growing = _FIRST_PAIRS  # pairs in a next piece at most, until one was long enough to tell; then 0
-        self._under_way = 0  # pairs that other processes have to do
+        self._under_way = False  # whether other processes have something to do
         self._stack = ExitStack()
         self._show: Callable[[int], None] = _unseen
         self._keys: dict[int, tuple[Objects, list[bytes]]] = {}  # of the sequences evaluated so far, by identity
@@ -162,9 +179,7 @@ class Evaluation:
         values = self._zipped(left, right, rows, columns)
         return 0.5 * values + 0.5 * self._zipped(right, left, columns, rows) if self._average else values
 
-    def ahead(
-        self, left: Objects, right: Objects, rows: np.ndarray, columns: np.ndarray
-    ) -> Callable[[], np.ndarray] | None:
+    def ahead(self, left: Objects, right: Objects, rows: np.ndarray, columns: np.ndarray, *, here: int) -> Ahead | None:
         """Have other processes evaluate all pairs of some objects, and go on here meanwhile.
 
         Parameters
@@ -172,16 +187,21 @@ class Evaluation:
         left, right : Objects
         rows, columns : ndarray of int
             Which of them.
+        here : int
+            Pairs that this process will evaluate meanwhile.
 
         Returns
         -------
-        callable or None
-            Waits for the values and gives what `rectangle` would. None where nothing is gained: for few pairs, and one process.
-            A cache is not asked ahead of time, nor a function of sequences, whose digits may hang on how pairs are grouped.
+        Ahead or None
+            None where nothing is gained: for few pairs, where there is one process, where what others got last is not fetched
+            yet, or where they had better share the pairs that are due here. A cache is not asked ahead of time, nor a function of
+            sequences, whose digits may hang on how pairs are grouped.
         """
         job = PairJob(left, right, rows, columns)
         size = rows.size * columns.size
-        if self._cache is not None or self._average or self.takes_blocks is not False or not self._pays(size):
+        if self._cache is not None or self._average or self.takes_blocks is not False:
+            return None
+        if self._under_way or not self._pays(size) or self._pays(here):
             return None
         sent = self._send(job, blocks=False, pieces=_PIECES_AHEAD)
 
@@ -191,7 +211,7 @@ class Evaluation:
             self._receive(sent, values)
             return values
 
-        return wait
+        return Ahead(wait, lambda: sent.results.ready)
 
     def with_themselves(self, objects: Objects, rows: np.ndarray) -> np.ndarray:
         """Values of some objects with themselves.
@@ -248,7 +268,7 @@ class Evaluation:
         blocks, done = self._find_out(job), 0
         while done < values.size:
             left = values.size - done
-            if self._pays(left) and self._sooner_elsewhere(left):
+            if not self._under_way and self._pays(left):
                 self._receive(self._send(job, done, blocks=blocks, pieces=_PIECES_PER_PROCESS), values)
                 return values
             cut = job.cut(done, self._pace(blocks))
@@ -265,10 +285,6 @@ class Evaluation:
             return False
         self._processes.start(answer)
         return left * self._seconds >= _WORTH_SENDING
-
-    def _sooner_elsewhere(self, left: int) -> bool:
-        """Whether other processes, with what they have to do before, are done with pairs before this one would be."""
-        return left * (self._processes.count - 1) >= self._under_way
 
     def _send(self, job: PairJob, done: int = 0, *, blocks: bool, pieces: int = _PIECES_PER_PROCESS) -> _Sent:
         """Have other processes do a job, or what is left of it, in so many pieces for each or more."""
@@ -290,7 +306,7 @@ class Evaluation:
 
         with _sharing():
             results = self._processes.run(call_elsewhere, tasks())
-        self._under_way += size - done
+        self._under_way = True
         return _Sent(job, cuts, room, results)
 
     def _receive(self, sent: _Sent, values: np.ndarray) -> None:
@@ -300,11 +316,11 @@ class Evaluation:
                 with _sharing():
                     called = next(sent.results, None)
                     if called is None:
+                        self._under_way = False
                         return
                     cut, start = sent.cuts[i]
                     called = received(called, sent.room, start)
                 self._take(called, sent.job, cut, values)
-                self._under_way -= cut.size
 
     def _find_out(self, job: PairJob) -> bool:
         """Whether the function takes sequences: it gives a matrix of the right shape for some objects, and for one by one.

@@ -62,6 +62,9 @@ def deaf_to_interrupts() -> Iterator[None]:
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
+    from multiprocessing import resource_tracker  # late: most programs start no process
+
+    resource_tracker.ensure_running()  # which lets interrupts in again when it is started
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -110,11 +113,13 @@ class Processes(AbstractContextManager["Processes"]):
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._arrive()
-        for pool in list(self._working):
-            self._end(pool)
-        while self._idle:
-            self._idle.pop().__exit__(*error)
+        try:
+            self._arrive()
+        finally:
+            for pool in list(self._working):
+                self._end(pool)
+            while self._idle:
+                self._idle.pop().__exit__(*error)
 
     @property
     def started(self) -> bool:

@@ -1,4 +1,4 @@
-"""Values that another process hands over in memory which both can write: a tenth of what they cost through a pipe.
+"""Values that another process hands over in memory which both can write: half of what they cost through a pipe.
 
 The memory has no name in the file system and is gone with the last process that has it open, however that one ends. Linux has such
 memory; elsewhere, or where a process may not open it, values go through the pipe.

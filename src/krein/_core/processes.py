@@ -103,9 +103,8 @@ class Processes(AbstractContextManager["Processes"]):
 
     def __init__(self, count: int) -> None:
         self.count = count
-        self._idle: list[
-            Any
-        ] = []  # pools without work: one takes one lot of tasks at a time, and all have the same processes
+        # Pools without work: each takes one lot of tasks at a time, and all have the same processes
+        self._idle: list[Any] = []
         self._working: dict[Any, Any] = {}  # results to come, by pool
         self._starting: Any = None  # what new processes answer when they are there
 

@@ -72,6 +72,16 @@ def test_a_matrix_of_zeros_predicts_the_mean():
     np.testing.assert_allclose(found.offset, 2.0)
 
 
+@pytest.mark.parametrize("regularizer", ["hilbert", "two", "krein"])
+@pytest.mark.parametrize("size", [1e-290, 1e-310, 1e-322])
+@pytest.mark.filterwarnings("error")
+def test_a_matrix_that_is_nearly_zero_predicts_the_mean(regularizer, size):
+    """Before: λ became zero, and was divided by."""
+    gram = size * np.array([[9.0, -4.0, 1.0], [-4.0, 2.0, 0.0], [1.0, 0.0, -1.0]])
+    found = fit_exact_ridge(gram, np.array([[1.0], [0.0], [2.0]]), regularizer=regularizer)
+    np.testing.assert_allclose(gram @ found.dual + found.offset, 1.0, rtol=1e-12)
+
+
 def test_coefficients_beyond_floats_are_refused():
     targets, smallest = np.array([[8e299], [3e298]]), np.full((1, 2), 1e-13)
     with pytest.raises(ValueError, match=r"coefficients for y, which reaches 8e\+299"):

@@ -20,6 +20,8 @@ from krein.learning.solve import NEARLY_SINGULAR, SINGULAR
 
 __all__ = ["ExactRidgeSolution", "fit_exact_ridge"]
 
+_LEAST = 1e-300  # a smaller λ, and what is divided by it, are no longer numbers of full precision
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -129,7 +131,9 @@ def _fit(
 
 def _default_candidates(gram: np.ndarray, regularizer: Regularizer) -> np.ndarray:
     # the trace of |K|, since that of K may vanish
-    scale = float(np.abs(linalg.eigvalsh(gram, check_finite=False)).mean()) or 1.0
+    scale = float(np.abs(linalg.eigvalsh(gram, check_finite=False)).mean())
+    if scale * GRID.min() < _LEAST:  # as good as zero, which any λ fits
+        scale = 1.0
     return with_ratios(scale * GRID, regularizer)
 
 

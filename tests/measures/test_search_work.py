@@ -116,3 +116,4 @@ def test_reach_grows_as_tolerances_fall() -> None:
     assert reaches[0] == reaches[1] == POLICY.reach
     assert reaches[-1] == POLICY.most_reach
     assert POLICY.reach_at(1e-3) == POLICY.reach_at(1e-3 * (1 + 1e-12))
+    assert POLICY.reach_at(1e308) == POLICY.reach_at(float("inf")) == POLICY.reach_at(1.0)

@@ -139,6 +139,11 @@ def fit_kernel_model(
         dual, offset, lam = found.dual, found.offset, found.lam
     else:
         dual, offset = _solve_definite(gram, rows, choice.lam, intercept=intercept)
+    if not (np.isfinite(dual).all() and np.isfinite(offset).all()):
+        raise ValueError(
+            f"the coefficients for y and sample_weight, which reaches {rows.weight.max():.3g}, are too large for a float; "
+            "divide both by their largest value"
+        )
     return KernelModel(choice.placement, choice.kernel, placed, dual, offset), lam
 
 

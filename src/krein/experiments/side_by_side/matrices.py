@@ -71,6 +71,8 @@ def compare(
     >>> {one.contender.name: one.mean > 0.85 for one in found.summaries()}
     {'krein-svc': True, 'svc-clip': False}
     """
+    if not callable(on_score):
+        raise TypeError(f"on_score must be a function of one score, got {on_score!r}")
     matrix, labels, kind, contenders = matrix_task(K, y, methods, task, folds, seed)
     return compare_models(matrix, labels, contenders, task=kind, folds=folds, seed=seed, on_score=on_score)
 

@@ -169,7 +169,8 @@ class SearchPolicy:
         float
             In units of √d/R.
         """
-        half_octaves = max(0.0, math.ceil(math.log2(0.01 / tol) - 1e-9))  # of the square root
+        # of the square root; a quotient would be zero for a tolerance of 1e308
+        half_octaves = math.ceil(max(0.0, math.log2(0.01) - math.log2(tol) - 1e-9))
         return float(min(self.reach * 2.0 ** (half_octaves / 2.0), self.most_reach))
 
 

@@ -9,7 +9,7 @@ CONTEST := .venv-contest
 OLDEST := .venv-oldest
 NEWEST := .venv-newest
 
-.PHONY: demo test test-oldest test-newest test-processors compare-processors test-bounds coverage lint bench bench-learning bench-scale history docs release-check clean fuzz soak
+.PHONY: demo test test-oldest test-newest test-processors compare-processors test-bounds coverage lint bench bench-learning bench-scale history house docs release-check clean fuzz soak
 
 $(SETUP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -108,6 +108,10 @@ bench-scale: $(CONTEST)/.ready
 # environment of its own: cd benchmarks && ../.venv-bench/bin/asv run first..last
 history: $(BENCH)/.ready
 	cd benchmarks && ../$(BENCH)/bin/asv machine --yes && ../$(BENCH)/bin/asv run --environment existing:../$(BENCH)/bin/python --set-commit-hash $$(git rev-parse HEAD)
+
+# What a reader must hold in the head: lines, modules and names by room, and the functions that a default fit enters
+house: $(SETUP)
+	$(BIN)/python tools/house.py
 
 docs: $(SETUP)
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html

@@ -1,19 +1,21 @@
-"""Validates the docstring of every public callable with numpydoc: ``python tools/docstrings.py [krein.kernels ...]``.
+"""Validates docstrings with numpydoc: ``python tools/docstrings.py``.
 
-Public is what a module without a leading underscore names in ``__all__``, and the public methods of such classes. A method
-without a docstring of its own has that of the class it overrides, as Python and Sphinx see it.
+What the reference pages list, with its public methods, has a full docstring. Anything else needs one line at most.
 """
 
 from __future__ import annotations
 
 import importlib
 import inspect
-import pkgutil
+import re
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from numpydoc.validate import validate
+
+REFERENCE = Path(__file__).resolve().parents[1] / "docs" / "reference"
 
 # Left out: sections that would repeat what one line says already (extended summary, See Also, an example for each method), and
 # descriptions of parameters whose type line says it all.
@@ -24,74 +26,65 @@ CHECKS = {
 SINGLE_LINE_IS_FINE = {"GL01", "GL02"}  # of a docstring that is one line
 
 
-def modules(roots: list[str]) -> Iterator[Any]:
-    """The modules below the roots whose names have no leading underscore."""
-    for root in roots:
-        top = importlib.import_module(root)
-        yield top
-        for found in pkgutil.walk_packages(getattr(top, "__path__", []), f"{root}."):
-            if not any(part.startswith("_") for part in found.name.split(".")):
-                yield importlib.import_module(found.name)
+def listed() -> Iterator[tuple[str, Any]]:
+    """Dotted names and values of what the reference pages list."""
+    for page in sorted(REFERENCE.glob("*.rst")):
+        module = ""
+        for line in page.read_text(encoding="utf-8").splitlines():
+            if found := re.match(r"\.\. currentmodule:: (\S+)", line):
+                module = found[1]
+            elif module and (found := re.fullmatch(r"   ([A-Za-z_][\w.]*)", line)):
+                name = f"{module}.{found[1]}"
+                yield name, resolve(name)
 
 
-def public_objects(module: Any) -> Iterator[tuple[str, Any]]:
-    """Dotted names and callables defined in a module, with the public methods of its classes."""
-    for name in getattr(module, "__all__", []):
-        value = getattr(module, name)
-        if getattr(value, "__module__", None) != module.__name__ or not callable(value):
-            continue
-        yield f"{module.__name__}.{name}", value
-        if inspect.isclass(value):
-            for part, member in vars(value).items():
-                plain = member.__func__ if isinstance(member, (classmethod, staticmethod)) else member
-                if not part.startswith("_") and (inspect.isfunction(plain) or isinstance(plain, property)):
-                    yield f"{module.__name__}.{name}.{part}", plain
-
-
-def inherited(name: str, value: Any) -> bool:
-    """Whether the docstring is that of an overridden method."""
-    return not value.__doc__ and bool(inspect.getdoc(getattr(_owner(name), name.rsplit(".", 1)[1])))
-
-
-def _owner(name: str) -> Any:
-    path = name.split(".")
-    for cut in range(len(path) - 1, 0, -1):
+def resolve(name: str) -> Any:
+    """The value of a dotted name, whose first parts are modules."""
+    parts = name.split(".")
+    value: Any = importlib.import_module(parts[0])
+    for at, part in enumerate(parts[1:], 2):
         try:
-            found: Any = importlib.import_module(".".join(path[:cut]))
-        except ImportError:
+            value = getattr(value, part)
+        except AttributeError:
+            value = importlib.import_module(".".join(parts[:at]))
+    return value
+
+
+def methods(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """Public methods and properties of a class, those of the package's classes that it inherits included."""
+    for kind in reversed(inspect.getmro(value) if inspect.isclass(value) else ()):
+        if not kind.__module__.startswith("krein"):
             continue
-        for part in path[cut:-1]:
-            found = getattr(found, part)
-        return found
-    raise LookupError(name)
+        for part, member in vars(kind).items():
+            plain = member.__func__ if isinstance(member, (classmethod, staticmethod)) else member
+            if not part.startswith("_") and (inspect.isfunction(plain) or isinstance(plain, property)):
+                yield f"{name}.{part}", plain
 
 
 def problems(name: str, value: Any) -> list[tuple[str, str]]:
-    """Codes and messages of what numpydoc finds wrong."""
-    if inherited(name, value):
-        return []
-    is_property = isinstance(value, property)
-    found = [(code, text) for code, text in validate(name)["errors"] if code in CHECKS]
+    """Codes and messages of what numpydoc finds wrong; a docstring that is inherited is its owner's."""
     document = value.__doc__ or ""
+    if not document and inspect.getdoc(resolve(name)):
+        return []
     left_out = SINGLE_LINE_IS_FINE if "\n" not in document.strip() else {"GL01"}
-    left_out = left_out | ({"RT01", "YD01"} if is_property else set())
-    # A protocol is not constructed
-    left_out = left_out | ({"PR01"} if getattr(value, "_is_protocol", False) else set())
-    return [(code, text) for code, text in found if code not in left_out]
+    if isinstance(value, property):
+        left_out = left_out | {"RT01", "YD01"}
+    if getattr(value, "_is_protocol", False):  # a protocol is not constructed
+        left_out = left_out | {"PR01"}
+    return [(code, text) for code, text in validate(name)["errors"] if code in CHECKS - left_out]
 
 
-def main(roots: list[str]) -> int:
+def main() -> int:
     """Print what is wrong; the number of problems, at most 1."""
-    seen = count = 0
-    for module in modules(roots or ["krein"]):
-        for name, value in public_objects(module):
-            seen += 1
-            for code, text in problems(name, value):
-                count += 1
-                sys.stdout.write(f"{name}: {code} {text}\n")
-    sys.stdout.write(f"{seen} public callables, {count} problems\n")
-    return min(count, 1)
+    found = {
+        full: value for name, top in listed() if callable(top) for full, value in [(name, top), *methods(name, top)]
+    }
+    wrong = [(name, *problem) for name, value in found.items() for problem in problems(name, value)]
+    for name, code, text in wrong:
+        sys.stdout.write(f"{name}: {code} {text}\n")
+    sys.stdout.write(f"{len(found)} callables of the reference, {len(wrong)} problems\n")
+    return min(len(wrong), 1)
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

@@ -12,17 +12,6 @@ __all__ = ["check_shape", "frozen_array", "real_array"]
 def real_array(value: Any, name: str) -> np.ndarray:
     """An array of real numbers, float32 if it is that and else float64, or an error that names it.
 
-    Parameters
-    ----------
-    value : array-like
-    name : str
-        What to call it in an error message.
-
-    Returns
-    -------
-    ndarray
-        The given one where nothing has to be changed.
-
     Examples
     --------
     >>> real_array([1, 2], "points")
@@ -42,18 +31,6 @@ def real_array(value: Any, name: str) -> np.ndarray:
 def frozen_array(value: Any, name: str, shape: tuple[int | None, ...]) -> np.ndarray:
     """A finite array of real numbers of some shape as a read-only copy, or an error that names it.
 
-    Parameters
-    ----------
-    value : array-like
-    name : str
-        What to call it in an error message.
-    shape : tuple of int or None
-        None for any length.
-
-    Returns
-    -------
-    ndarray of float64
-
     Examples
     --------
     >>> frozen_array([[1, 2]], "points", (None, 2))
@@ -68,16 +45,7 @@ def frozen_array(value: Any, name: str, shape: tuple[int | None, ...]) -> np.nda
 
 
 def check_shape(array: Any, name: str, shape: tuple[int | None, ...]) -> None:
-    """Refuse an array, dense or sparse, of another shape.
-
-    Parameters
-    ----------
-    array : array
-    name : str
-        What to call it in an error message.
-    shape : tuple of int or None
-        None for any length.
-    """
+    """Refuse an array, dense or sparse, of another shape."""
     have = tuple(array.shape)
     if len(have) != len(shape) or any(want not in (None, length) for length, want in zip(have, shape, strict=True)):
         wanted = ", ".join("any" if length is None else str(length) for length in shape)

@@ -72,18 +72,7 @@ class Called:
 
 
 def call_piece(function: Callable[[Any, Any], Any], takes_blocks: bool, piece: Piece) -> Called:
-    """Evaluate all pairs of a piece.
-
-    Parameters
-    ----------
-    function : callable
-    takes_blocks : bool
-    piece : Piece
-
-    Returns
-    -------
-    Called
-    """
+    """Evaluate all pairs of a piece."""
     with within_budget():  # not quiet: the user's function may have all threads that this caller has
         return _timed(function, takes_blocks, piece)
 
@@ -97,22 +86,7 @@ def _timed(function: Callable[[Any, Any], Any], takes_blocks: bool, piece: Piece
 def call_elsewhere(
     function: Callable[[Any, Any], Any], takes_blocks: bool, piece: Piece, room: Address | None = None, start: int = 0
 ) -> Called:
-    """`call_piece` in another process: what an exception says comes back, as not every exception can.
-
-    Parameters
-    ----------
-    function : callable
-    takes_blocks : bool
-    piece : Piece
-    room : Address or None, default=None
-        Memory for the values.
-    start : int, default=0
-        Place of the first in it, in bytes.
-
-    Returns
-    -------
-    Called
-    """
+    """`call_piece` in another process: what an exception says comes back, as not every exception can."""
     with nullcontext() if has_all_threads() else within_budget():
         called = _timed(function, takes_blocks, piece)
     if called.error is not None:
@@ -126,18 +100,7 @@ def call_elsewhere(
 
 
 def received(called: Called, room: SharedValues, start: int = 0) -> Called:
-    """What `call_elsewhere` gave, with its values.
-
-    Parameters
-    ----------
-    called : Called
-    room : SharedValues
-    start : int, default=0
-
-    Returns
-    -------
-    Called
-    """
+    """What `call_elsewhere` gave, with its values."""
     if not called.handed_over:
         return called
     return replace(called, values=room.read(called.handed_over, called.values.dtype, start), handed_over=0)
@@ -148,19 +111,7 @@ def answer() -> None:
 
 
 def why_no_matrix(function: Callable[[Any, Any], Any], piece: Piece) -> str:
-    """What keeps a function called with two sequences from giving something of the shape of a matrix of their pairs.
-
-    Parameters
-    ----------
-    function : callable
-    piece : Piece
-        With sequences.
-
-    Returns
-    -------
-    str
-        Empty if it gives one. An exception is a reason like any other: the function may well take two objects.
-    """
+    """What keeps a function called with two sequences from giving something of the shape of a matrix of their pairs."""
     try:
         with within_budget():
             shape = np.shape(function(piece.left, piece.right))
@@ -257,18 +208,7 @@ def _call_blocks(function: Callable[[Any, Any], Any], piece: Piece) -> Called:
 
 
 def real_matrix(values: Any, shape: tuple[int, int]) -> np.ndarray:
-    """What a function of two sequences returned as a matrix of finite numbers.
-
-    Parameters
-    ----------
-    values : array-like or sparse matrix
-    shape : pair of int
-        What it must have.
-
-    Returns
-    -------
-    ndarray of that shape, float32 or float64
-    """
+    """What a function of two sequences returned as a matrix of finite numbers."""
     sparse = sys.modules.get("scipy.sparse")  # whoever returns such a matrix has imported it, and others need not
     matrix = np.asarray(values.toarray() if sparse is not None and sparse.issparse(values) else values)
     if matrix.shape == tuple(size for size in shape if size > 1):  # a single row or column without its second dimension

@@ -41,21 +41,6 @@ _BEST = ' class="krein-best"'
 def card(title: str, facts: Iterable[tuple[str, str]] = (), *, drawing: str = "", table: str = "") -> str:
     """HTML of one object.
 
-    Parameters
-    ----------
-    title : str
-        Plain text.
-    facts : iterable of (str, str)
-        Names and values, plain text.
-    drawing : str, default=""
-        From :func:`krein._core.sketch.sketch`.
-    table : str, default=""
-        From `card_table`.
-
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> "&lt;b&gt;" in card("<b>", [("mass", "1")])
@@ -70,21 +55,7 @@ def card(title: str, facts: Iterable[tuple[str, str]] = (), *, drawing: str = ""
 def card_table(
     header: Sequence[str], rows: Iterable[Sequence[str]], *, best: Collection[tuple[int, int]] = (), more: str = ""
 ) -> str:
-    """A table inside a card.
-
-    Parameters
-    ----------
-    header : sequence of str
-    rows : iterable of sequence of str
-    best : collection of (int, int), default=()
-        Row and column of cells to stress.
-    more : str, default=""
-        Said below the table.
-
-    Returns
-    -------
-    str
-    """
+    """A table inside a card."""
     head = "".join(f'<th scope="col">{escape(text)}</th>' for text in header)
     body = "".join(
         "<tr>"

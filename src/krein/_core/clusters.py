@@ -25,19 +25,6 @@ def cluster_centers(X: Any, count: int, rng: np.random.Generator, *, passes: int
     All sums are taken in double precision, by one thread for each block of rows, and ties go to the first center: the result is
     the same to the last bit for any number of threads, and does not hang on the last bits of a distance.
 
-    Parameters
-    ----------
-    X : array or CSR matrix of shape (n_samples, n_features)
-    count : int
-        At most ``n_samples``.
-    rng : numpy.random.Generator
-    passes : int, default=None
-        Of Lloyd's algorithm, at most; None is 10, or fewer where hardly a row changes its center any more.
-
-    Returns
-    -------
-    ndarray of shape (count, n_features), float64
-
     References
     ----------
     .. [1] D. Arthur and S. Vassilvitskii. "k-means++: the advantages of careful seeding". SODA, 2007.

@@ -19,19 +19,6 @@ def check_target(path: str | os.PathLike[str]) -> Path:
 
     A link is followed, so that what it points to is replaced and not the link. A device, pipe or folder is refused:
     renaming a file over it would put a plain file in its place.
-
-    Parameters
-    ----------
-    path : str or path
-
-    Returns
-    -------
-    Path
-
-    Raises
-    ------
-    OSError
-        If it is a folder, a device or a pipe.
     """
     target = Path(os.path.realpath(path))
     try:
@@ -46,17 +33,7 @@ def check_target(path: str | os.PathLike[str]) -> Path:
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
-    """An error now rather than after long work, if a file could not be written there.
-
-    Parameters
-    ----------
-    path : str or path
-
-    Raises
-    ------
-    OSError
-        If the folder cannot be written to, or the target is no regular file.
-    """
+    """An error now rather than after long work, if a file could not be written there."""
     target = check_target(path)
     with tempfile.NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}."):
         pass
@@ -68,20 +45,6 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
     A temporary file in the same folder is flushed to the disk and renamed over `path`, so that half a file is never visible and
     a failure leaves a previous file as it was.
-
-    Parameters
-    ----------
-    path : str or path
-
-    Yields
-    ------
-    stream : binary stream
-        Open for writing; it can seek.
-
-    Raises
-    ------
-    OSError
-        If the folder cannot be written to, the disk is full, or the target is no regular file.
 
     Examples
     --------
@@ -113,23 +76,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 def append_whole(
     path: str | os.PathLike[str], data: bytes, *, lead: Callable[[bytes], bytes] = lambda last: b"", sync: bool = True
 ) -> None:
-    """Add bytes to the end of a file, all of them or none.
-
-    Parameters
-    ----------
-    path : str or path
-        Made if there is none.
-    data : bytes
-    lead : callable, optional
-        What to write before `data`, given the last byte of the file, or no byte if it is empty.
-    sync : bool, default=True
-        Whether the bytes are on the disk when this returns.
-
-    Raises
-    ------
-    OSError
-        If they cannot be written; the file is then as it was.
-    """
+    """Add bytes to the end of a file, all of them or none."""
     target = check_target(path)
     descriptor = os.open(target, os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o644)
     try:
@@ -149,31 +96,13 @@ def append_whole(
 
 
 def write_whole(path: str | os.PathLike[str], content: bytes | str) -> None:
-    """Write a file whole or not at all; text as UTF-8.
-
-    Parameters
-    ----------
-    path : str or path
-    content : bytes or str
-    """
+    """Write a file whole or not at all; text as UTF-8."""
     with whole_file(path) as stream:
         stream.write(content.encode() if isinstance(content, str) else content)
 
 
 def move_whole(part: str | os.PathLike[str], path: str | os.PathLike[str]) -> None:
-    """Give a finished file its name, in place of a regular file that may have it already.
-
-    Parameters
-    ----------
-    part : str or path
-        The file, in the same file system.
-    path : str or path
-
-    Raises
-    ------
-    OSError
-        If the target is no regular file.
-    """
+    """Give a finished file its name, in place of a regular file that may have it already."""
     os.replace(part, check_target(path))
 
 

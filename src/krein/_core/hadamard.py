@@ -16,14 +16,6 @@ __all__ = ["hadamard_entries", "hadamard_order", "hadamard_transform", "structur
 def hadamard_order(dim: int) -> int:
     """The least power of two that is no smaller than ``dim``: the order of the transform for rows of that length.
 
-    Parameters
-    ----------
-    dim : int
-
-    Returns
-    -------
-    int
-
     Examples
     --------
     >>> hadamard_order(5)
@@ -34,16 +26,6 @@ def hadamard_order(dim: int) -> int:
 
 def hadamard_entries(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
     """Entries of the matrix at some rows and columns, without the matrix.
-
-    Parameters
-    ----------
-    rows, columns : ndarray of int
-        Any shapes that broadcast.
-
-    Returns
-    -------
-    ndarray of float64
-        Entries ±1.
 
     Examples
     --------
@@ -60,16 +42,6 @@ def hadamard_entries(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
 
 def hadamard_transform(block: np.ndarray) -> np.ndarray:
     """Multiply every row by the matrix, in place and not normalized: p times its own inverse.
-
-    Parameters
-    ----------
-    block : ndarray of shape (n_rows, p), float32 or float64
-        Rows in any memory layout, whose length p is a power of two; overwritten.
-
-    Returns
-    -------
-    ndarray of shape (n_rows, p)
-        The array that was passed in.
 
     Examples
     --------
@@ -98,19 +70,6 @@ def structured_rows(signs: np.ndarray, count: int, dim: int) -> np.ndarray:
     r"""The first rows of :math:`p^{-3/2} H D_3 H D_2 H D_1` over all blocks, cut to some coordinates.
 
     Whole rows of a block are orthonormal; cut to d coordinates they have a squared length of :math:`d/p` in the mean.
-
-    Parameters
-    ----------
-    signs : ndarray of shape (n_blocks, 3, p)
-        Entries ±1, the diagonals :math:`D_1, D_2, D_3` of each block.
-    count : int
-        Number of rows, at most ``n_blocks * p``.
-    dim : int
-        Number of coordinates, at most p.
-
-    Returns
-    -------
-    ndarray of shape (count, dim)
     """
     p = signs.shape[2]
     rows = np.empty((count, dim))

@@ -113,22 +113,7 @@ def _figure_class() -> type[Figure]:
 
 
 def axes_for(ax: Any, width: float, height: float, style: Style = "auto", *, n_panels: int = 1) -> list[Axes]:
-    """The axes to draw on: those given, or new ones that a notebook and ``plt.show()`` show.
-
-    Parameters
-    ----------
-    ax : matplotlib.axes.Axes, sequence of them, or None
-        None makes a new figure with ``pyplot``, which is not safe in threads; axes of `new_figure` are.
-    width, height : float
-        In inches, of a new figure.
-    style : {"auto", "light", "dark"}, default="auto"
-    n_panels : int, default=1
-        How many axes are needed.
-
-    Returns
-    -------
-    list of matplotlib.axes.Axes
-    """
+    """The axes to draw on: those given, or new ones that a notebook and ``plt.show()`` show."""
     look = look_of(style)
     if ax is None:
         with _needs_matplotlib():

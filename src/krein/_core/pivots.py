@@ -28,53 +28,19 @@ class Columns(ABC):
 
     @abstractmethod
     def diagonal(self) -> np.ndarray:
-        """Similarities of all objects with themselves, or a guess where they would cost too much.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-        """
+        """Similarities of all objects with themselves, or a guess where they would cost too much."""
 
     @abstractmethod
     def among(self, chosen: np.ndarray) -> np.ndarray:
-        """Similarities among some objects.
-
-        Parameters
-        ----------
-        chosen : ndarray of int of shape (m,)
-
-        Returns
-        -------
-        ndarray of shape (m, m)
-        """
+        """Similarities among some objects."""
 
     @abstractmethod
     def take(self, chosen: np.ndarray) -> np.ndarray:
-        """Similarities of all objects to some that are landmarks from now on.
-
-        Parameters
-        ----------
-        chosen : ndarray of int of shape (m,)
-            Different from each other and from all taken before.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, m)
-        """
+        """Similarities of all objects to some that are landmarks from now on."""
 
     @abstractmethod
     def spare(self, wanted: int) -> float:
-        """Pairs that may be evaluated beyond the columns of landmarks.
-
-        Parameters
-        ----------
-        wanted : int
-            Landmarks that are still to be taken.
-
-        Returns
-        -------
-        float
-        """
+        """Pairs that may be evaluated beyond the columns of landmarks."""
 
 
 def pivoted_rows(columns: Columns, count: int, rng: np.random.Generator) -> np.ndarray:
@@ -85,18 +51,6 @@ def pivoted_rows(columns: Columns, count: int, rng: np.random.Generator) -> np.n
     Randomly pivoted Cholesky [1]_ for a matrix that need not be positive: residuals are taken by their size. Rows are proposed in
     blocks and turned down where the others of their block explain them [2]_, so that few rounds are needed. Only columns of
     landmarks are evaluated, the diagonal, and the squares of proposals.
-
-    Parameters
-    ----------
-    columns : Columns
-    count : int
-        At most as many as there are rows.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    ndarray of int of shape (count,)
-        In the order in which they were found.
 
     References
     ----------

@@ -72,12 +72,7 @@ class Blas:
         self._limit = 0
 
     def limit(self, threads: int | None) -> None:
-        """At most so many threads; None sets back what was found when the first limit came.
-
-        Parameters
-        ----------
-        threads : int or None
-        """
+        """At most so many threads; None sets back what was found when the first limit came."""
         if threads is None:
             if self._before is not None:
                 for library, count in self._before:
@@ -93,12 +88,7 @@ class Blas:
             _set(library, min(threads, count))
 
     def found(self) -> tuple[int, ...]:
-        """The number of threads of each library, our own limit apart.
-
-        Returns
-        -------
-        tuple of int
-        """
+        """The number of threads of each library, our own limit apart."""
         if self._before is None:
             return tuple(library.get_num_threads() or 1 for library in _libraries()[0])
         return tuple(count for _, count in self._before)
@@ -108,16 +98,6 @@ def pools_limit(blas: Blas, usual: int) -> int | None:
     """The least number of threads that BLAS, OpenMP or numba's pool have been limited to; None if they have not been.
 
     numba is not imported and its threads are not started for this: until they run, nobody has limited them but by the environment.
-
-    Parameters
-    ----------
-    blas : Blas
-    usual : int
-        What BLAS and OpenMP have where nobody has limited them, the number of processors.
-
-    Returns
-    -------
-    int or None
     """
     counts = [*blas.found(), *(library.get_num_threads() or 1 for library in _libraries()[1])]
     limits = [count for count in counts if count < usual]
@@ -129,18 +109,7 @@ def pools_limit(blas: Blas, usual: int) -> int | None:
 
 @contextmanager
 def openmp_threads(threads: int, *, quiet: bool) -> Iterator[None]:
-    """At most so many threads for OpenMP and for numba's pool, as far as this thread uses them; one for OpenMP after a fork.
-
-    Parameters
-    ----------
-    threads : int
-    quiet : bool
-        Whether BLAS should have one: where it is built on OpenMP they have one number, and that is it.
-
-    Yields
-    ------
-    None
-    """
+    """At most so many threads for OpenMP and for numba's pool, as far as this thread uses them; one for OpenMP after a fork."""
     _, libraries, blas_by_thread = _libraries()
     most = 1 if (quiet and blas_by_thread) or os.getpid() != _IMPORTED_BY else threads
     before = [(library, library.get_num_threads() or 1) for library in libraries]
@@ -162,12 +131,7 @@ def openmp_threads(threads: int, *, quiet: bool) -> Iterator[None]:
 
 
 def running_numba() -> Any:
-    """numba, if its threads have been started; asking it for their number would start them.
-
-    Returns
-    -------
-    module or None
-    """
+    """numba, if its threads have been started; asking it for their number would start them."""
     if "numba" not in sys.modules:
         return None
     import numba

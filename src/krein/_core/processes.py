@@ -25,17 +25,6 @@ _most_started = 1  # processes that this one has started at a time, which joblib
 def n_processes(n_jobs: int | None) -> int:
     """How many processes to use.
 
-    Parameters
-    ----------
-    n_jobs : int or None
-        A positive number, or -1 for all processors, -2 for all but one, and so on. None means what
-        ``joblib.parallel_config`` says, else 1: another process pays only where a call takes long.
-
-    Returns
-    -------
-    int
-        1 inside a process that joblib has started already, unless joblib allows more.
-
     Examples
     --------
     >>> n_processes(None), n_processes(3)
@@ -73,13 +62,7 @@ def deaf_to_interrupts() -> Iterator[None]:
 
 
 class Results(Iterator[Result]):
-    """What tasks give, one after the other.
-
-    Parameters
-    ----------
-    results : iterator
-    ready : callable, optional
-    """
+    """What tasks give, one after the other."""
 
     def __init__(self, results: Iterator[Result], ready: Callable[[], bool] = lambda: False) -> None:
         self._results, self._ready = results, ready
@@ -94,12 +77,7 @@ class Results(Iterator[Result]):
 
 
 class Processes(AbstractContextManager["Processes"]):
-    """Some processes, or this one alone; started when they are first needed, and kept until the end of the block.
-
-    Parameters
-    ----------
-    count : int
-    """
+    """Some processes, or this one alone; started when they are first needed, and kept until the end of the block."""
 
     def __init__(self, count: int) -> None:
         self.count = count
@@ -126,13 +104,7 @@ class Processes(AbstractContextManager["Processes"]):
         return _most_started >= self.count
 
     def start(self, hello: Callable[[], object]) -> None:
-        """Start the processes and go on here meanwhile, where they are not there yet and there are to be several.
-
-        Parameters
-        ----------
-        hello : callable
-            Known by its name in a module, which they import on the way.
-        """
+        """Start the processes and go on here meanwhile, where they are not there yet and there are to be several."""
         if self.count > 1 and not self.started and self._starting is None:
             self._starting = self.run(hello, [()] * self.count)
 
@@ -151,16 +123,6 @@ class Processes(AbstractContextManager["Processes"]):
         Several processes work while this one does something else, also where nobody asks for a result yet. What is not taken by
         the end of the block is given up. Take one lot before the next is run: of a long queue of tasks joblib loses some when
         their processes have to be ended.
-
-        Parameters
-        ----------
-        function : callable
-            Known by its name in a module.
-        tasks : iterable of tuples
-
-        Returns
-        -------
-        Results
         """
         if self.count == 1:
             return Results(function(*task) for task in tasks)

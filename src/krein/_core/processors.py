@@ -11,14 +11,7 @@ __all__ = ["quota", "usable_processors"]
 
 
 def usable_processors() -> int:
-    """Processors that this process may run on now, at least 1.
-
-    Returns
-    -------
-    int
-        The size of its affinity mask (or what ``PYTHON_CPU_COUNT`` says, from Python 3.13 on), and no more than the quota of
-        its control group, rounded up.
-    """
+    """Processors that this process may run on now, at least 1."""
     if hasattr(os, "process_cpu_count"):
         count = os.process_cpu_count() or 1
     elif hasattr(os, "sched_getaffinity"):
@@ -35,20 +28,7 @@ def _quota() -> float:
 
 
 def quota(groups: str = "/proc/self/cgroup", mounted: str = "/sys/fs/cgroup") -> float:
-    """Processors that the control groups of this process pay for, ``inf`` where nothing limits them.
-
-    Parameters
-    ----------
-    groups : str, default="/proc/self/cgroup"
-        The file that names the groups of this process.
-    mounted : str, default="/sys/fs/cgroup"
-        Where their settings are mounted.
-
-    Returns
-    -------
-    float
-        The least quota of the group and those above it, version 1 or 2; it may be a fraction.
-    """
+    """Processors that the control groups of this process pay for, ``inf`` where nothing limits them."""
     least = math.inf
     try:
         lines = Path(groups).read_text(encoding="utf-8").splitlines()

@@ -16,16 +16,6 @@ _WORTH_THREADS = 2**23  # multiply–adds, some two milliseconds: starting threa
 def rows_times(left: np.ndarray, right: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
     """``left @ right``, whose bits do not depend on the number of threads, as those of one BLAS product may.
 
-    Parameters
-    ----------
-    left : ndarray of shape (n_rows, n_columns)
-    right : ndarray of shape (n_columns,) or (n_columns, n_outputs)
-    out : ndarray of shape (n_rows,) or (n_rows, n_outputs), default=None
-
-    Returns
-    -------
-    ndarray of shape (n_rows,) or (n_rows, n_outputs)
-
     Examples
     --------
     >>> rows_times(np.eye(2), np.array([[1.0, 2.0], [3.0, 4.0]]))

@@ -21,19 +21,7 @@ class ShowProgress(Protocol):
     """Called after each piece of work."""
 
     def __call__(self, done: float, total: float | None = None, title: str | None = None, *, reused: float = 0) -> None:
-        """Show how far it is.
-
-        Parameters
-        ----------
-        done : float
-            Of the work, what was found done before included.
-        total : float or None, default=None
-            All of the work; None for what was said before.
-        title : str or None, default=None
-            Of the piece just done; None for the one before.
-        reused : float, default=0
-            Of the work, what was found done before, which took no time.
-        """
+        """Show how far it is."""
 
 
 @contextmanager
@@ -45,23 +33,6 @@ def progress(
     On a terminal, and in a notebook with ipywidgets, it is a bar with the time left, which goes when the block ends;
     bars that are shown at the same time stand below each other. Elsewhere it is a line for the first piece of work and
     for each tenth.
-
-    Parameters
-    ----------
-    what : str
-        Is counted, in the plural.
-    total : float or None, default=None
-        How much there will be, as far as is known now.
-    title : str or None, default=None
-        Beside the bar; None for `what`.
-    unit : {"count", "bytes", "share"}, default="count"
-        How the bar tells what is done.
-    lines : bool, default=True
-        Whether there are lines where there is no bar.
-
-    Yields
-    ------
-    ShowProgress
 
     Examples
     --------

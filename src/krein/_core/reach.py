@@ -10,17 +10,7 @@ __all__ = ["visible_reach"]
 
 
 def visible_reach(radial: Callable[[np.ndarray], np.ndarray]) -> float:
-    """Where a kernel has fallen to a few percent of its largest value.
-
-    Parameters
-    ----------
-    radial : callable
-        k(z) at all distances.
-
-    Returns
-    -------
-    float
-    """
+    """Where a kernel has fallen to a few percent of its largest value."""
     z = np.geomspace(1e-3, 1e4, 1401)
     size = np.abs(radial(z))
     seen = np.flatnonzero(size > 0.03 * size.max())

@@ -18,19 +18,7 @@ _SUMMED_COLUMNS = 2**12  # at once: numpy adds up more than 2^13 of one row in a
 
 
 def as_rows(X: Any, name: str = "X") -> Any:
-    """Check that X is a finite real matrix; float32 stays, everything else becomes float64.
-
-    Parameters
-    ----------
-    X : array or sparse matrix of shape (n_samples, n_features)
-    name : str, default="X"
-        What to call the matrix in an error message.
-
-    Returns
-    -------
-    array or CSR matrix
-        With entries given twice added up.
-    """
+    """Check that X is a finite real matrix; float32 stays, everything else becomes float64."""
     if sp.issparse(X):
         X = X.tocsr()
         if X.ndim == 2 and not X.has_canonical_format:  # entries given twice are added up, on a copy
@@ -63,34 +51,13 @@ def as_rows(X: Any, name: str = "X") -> Any:
 
 
 def row_blocks(n_rows: int, size: int) -> Iterator[slice]:
-    """Consecutive slices of at most `size` rows.
-
-    Parameters
-    ----------
-    n_rows, size : int
-
-    Yields
-    ------
-    slice
-    """
+    """Consecutive slices of at most `size` rows."""
     for start in range(0, n_rows, size):
         yield slice(start, min(start + size, n_rows))
 
 
 def dense_block(X: Any, rows: slice | np.ndarray, dtype: Any = np.float64) -> np.ndarray:
-    """Some rows as a dense array, so that a sparse matrix is never made dense whole.
-
-    Parameters
-    ----------
-    X : array or CSR matrix of shape (n_samples, n_features)
-    rows : slice or ndarray of int
-    dtype : dtype, default=float64
-
-    Returns
-    -------
-    ndarray
-        A view where X is dense and of this type and rows is a slice, else a copy.
-    """
+    """Some rows as a dense array, so that a sparse matrix is never made dense whole."""
     block = X[rows]
     if sp.issparse(block):
         block = block.toarray()
@@ -98,16 +65,7 @@ def dense_block(X: Any, rows: slice | np.ndarray, dtype: Any = np.float64) -> np
 
 
 def row_norms(X: Any) -> np.ndarray:
-    """Euclidean length of each row; squares may over- or underflow without harm.
-
-    Parameters
-    ----------
-    X : array or CSR matrix of shape (n_samples, n_features)
-
-    Returns
-    -------
-    ndarray of shape (n_samples,), float64
-    """
+    """Euclidean length of each row; squares may over- or underflow without harm."""
     norms = np.empty(X.shape[0])
     if sp.issparse(X):
         rows_of = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
@@ -146,16 +104,6 @@ def check_magnitude(X: Any, *, power: int = 2, name: str = "X", first: int = 0) 
 
     A row may be as long as a quarter of the root, of order ``power``, of the largest number of the type: sums of a few such powers
     are then finite, and so are squared distances for a power of 2.
-
-    Parameters
-    ----------
-    X : array or CSR matrix of shape (n_samples, n_features), float32 or float64
-    power : int, default=2
-        The power of the length that kernel values have: 2 for squared distances, 2p for a polynomial of degree p.
-    name : str, default="X"
-        What to call the matrix in an error message.
-    first : int, default=0
-        Number of the first row, where X is a block of a larger matrix.
     """
     values = X.data if sp.issparse(X) else X
     if not values.size:
@@ -173,22 +121,7 @@ def check_magnitude(X: Any, *, power: int = 2, name: str = "X", first: int = 0) 
 
 
 def unit_rows(X: Any, *, normalize: bool = True, name: str = "X", first: int = 0) -> Any:
-    """Rows of unit length.
-
-    Parameters
-    ----------
-    X : array or CSR matrix of shape (n_samples, n_features)
-    normalize : bool, default=True
-        Divide each row by its length. If False, only check that the rows have unit length already.
-    name : str
-        What to call the matrix in an error message.
-    first : int, default=0
-        Number of the first row, where X is a block of a larger matrix.
-
-    Returns
-    -------
-    array or CSR matrix of the same shape and dtype
-    """
+    """Rows of unit length."""
     norms = row_norms(X)
     if not normalize:
         off = np.flatnonzero(np.abs(norms - 1.0) > UNIT_TOLERANCE)

@@ -34,18 +34,7 @@ class Address:
     name: str
 
     def write(self, values: np.ndarray, start: int) -> bool:
-        """Put values there, if this process can.
-
-        Parameters
-        ----------
-        values : ndarray of shape (n,)
-        start : int
-            Place of the first, in bytes.
-
-        Returns
-        -------
-        bool
-        """
+        """Put values there, if this process can."""
         path = f"/proc/{self.process}/fd/{self.descriptor}"
         try:
             if not os.readlink(path).startswith(f"/memfd:{self.name}"):
@@ -87,19 +76,7 @@ class SharedValues(AbstractContextManager["SharedValues"]):
             self.address = None
 
     def read(self, count: int, dtype: np.dtype[Any], start: int) -> np.ndarray:
-        """Values that another process has put here.
-
-        Parameters
-        ----------
-        count : int
-        dtype : dtype
-        start : int
-            Place of the first, in bytes.
-
-        Returns
-        -------
-        ndarray of shape (count,)
-        """
+        """Values that another process has put here."""
         assert self.address is not None
         values = np.empty(count, dtype=dtype)
         left = values.data.cast("B")

@@ -19,14 +19,7 @@ Color = Literal["ink", "positive", "negative"]
 
 @dataclass(frozen=True, eq=False)
 class Mark:
-    """Points of one color, joined or standing on zero.
-
-    Parameters
-    ----------
-    x, y : ndarray of shape (n,)
-    color : {"ink", "positive", "negative"}
-    joined : bool
-    """
+    """Points of one color, joined or standing on zero."""
 
     x: np.ndarray
     y: np.ndarray
@@ -35,52 +28,17 @@ class Mark:
 
 
 def curve(x: Sequence[float] | np.ndarray, y: Sequence[float] | np.ndarray, color: Color = "ink") -> Mark:
-    """A line through points; those that are not finite are left out.
-
-    Parameters
-    ----------
-    x, y : sequence of float
-    color : {"ink", "positive", "negative"}, default="ink"
-
-    Returns
-    -------
-    Mark
-    """
+    """A line through points; those that are not finite are left out."""
     return _mark(x, y, color, joined=True)
 
 
 def stems(x: Sequence[float] | np.ndarray, y: Sequence[float] | np.ndarray, color: Color = "ink") -> Mark:
-    """Points that stand on zero.
-
-    Parameters
-    ----------
-    x, y : sequence of float
-    color : {"ink", "positive", "negative"}, default="ink"
-
-    Returns
-    -------
-    Mark
-    """
+    """Points that stand on zero."""
     return _mark(x, y, color, joined=False)
 
 
 def sketch(marks: Iterable[Mark], label: str, xlabel: str, *, xlog: bool = False) -> str:
     """A small picture with the ends of its axes written beside it.
-
-    Parameters
-    ----------
-    marks : iterable of Mark
-    label : str
-        What it shows, for those who cannot see it.
-    xlabel : str
-        Below the horizontal axis.
-    xlog : bool, default=False
-        Whether that axis is logarithmic; points at 0 or below are left out then.
-
-    Returns
-    -------
-    str
-        An ``svg`` element; nothing if there is nothing to draw.
 
     Examples
     --------

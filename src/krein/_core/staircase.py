@@ -24,17 +24,6 @@ _NEARLY_ALL = 0.85  # of the rows: a group with so many columns is a triangle of
 def as_staircase(root: np.ndarray, signature: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Turn the columns of each sign so that they have zeros above the diagonal; those of the more frequent sign first.
 
-    Parameters
-    ----------
-    root : ndarray of shape (m, r), float64
-        At most as many columns as rows.
-    signature : ndarray of shape (r,)
-
-    Returns
-    -------
-    root : ndarray of shape (m, r)
-    signature : ndarray of shape (r,)
-
     Examples
     --------
     >>> import numpy as np
@@ -87,17 +76,7 @@ class Staircase:
 
     @classmethod
     def of(cls, matrix: np.ndarray, signature: np.ndarray) -> Self:
-        """Look for zeros above the diagonals of columns that have one sign.
-
-        Parameters
-        ----------
-        matrix : ndarray of shape (m, r), float32 or float64
-        signature : ndarray of shape (at least r,)
-
-        Returns
-        -------
-        Staircase
-        """
+        """Look for zeros above the diagonals of columns that have one sign."""
         rows, columns = matrix.shape
         ends = [0, *(np.flatnonzero(np.diff(signature[:columns])) + 1).tolist(), columns]
         groups = []
@@ -120,15 +99,7 @@ class Staircase:
         return self.square and self.shape[0] == self.shape[1]
 
     def multiply(self, block: np.ndarray, out: np.ndarray) -> None:
-        """Write ``block @ matrix``.
-
-        Parameters
-        ----------
-        block : C-ordered ndarray of shape (n, m)
-            Of the type of the matrix. It is used as a buffer.
-        out : ndarray of shape (n, r)
-            May be `block` if `in_place` says so.
-        """
+        """Write ``block @ matrix``."""
         products = [_product(block, group) for group in self.groups[self.square :]]
         if self.square:
             triangle, columns = self.groups[0].triangle, self.groups[0].columns

@@ -88,17 +88,6 @@ _here = _Here()
 def n_threads(n_jobs: int | None = None) -> int:
     """Threads that work begun here may use now.
 
-    Parameters
-    ----------
-    n_jobs : int, default=None
-        What the user asked for: a positive number, or -1 for all processors, -2 for all but one, and so on. None leaves it to a
-        `thread_limit`, the environment, and the processors, in this order.
-
-    Returns
-    -------
-    int
-        At least 1; the part of this caller where there are several.
-
     Examples
     --------
     >>> with thread_limit(3):
@@ -190,15 +179,6 @@ def within_budget(n_jobs: int | None = None) -> Iterator[None]:
 
     BLAS and OpenMP have as many threads as `n_threads` gives, or BLAS only one as long as there are other callers: its threads
     wait in busy loops, and sixteen callers that wait for each other are ten times as slow as one after the other.
-
-    Parameters
-    ----------
-    n_jobs : int, default=None
-        As in `n_threads`, for all that is called inside.
-
-    Yields
-    ------
-    None
     """
     with _call(None if n_jobs is None else _resolved(n_jobs), quiet=False):
         yield
@@ -208,10 +188,6 @@ def has_all_threads() -> bool:
     """Whether this is a process where nobody has a call of ours under way and no limit of ours is set.
 
     `within_budget` would change nothing there, and take a quarter of a second in a new process to load what it might limit.
-
-    Returns
-    -------
-    bool
     """
     with _state.lock:
         return not _state.callers and not _state.limits and "KREIN_NUM_THREADS" not in os.environ
@@ -223,10 +199,6 @@ def quiet_blas() -> Iterator[None]:
 
     For many small products, or work that our own threads share: more BLAS threads gain little there, and they spin on processors
     that others need. BLAS is limited for the whole process, until the last caller has left.
-
-    Yields
-    ------
-    None
     """
     with _call(None, quiet=True):
         yield
@@ -237,15 +209,6 @@ def blas_threads(multiply_adds: float) -> Iterator[None]:
     """BLAS with the threads of this caller again, for one product or factorization that is large enough, within `quiet_blas`.
 
     As long as there are other callers it keeps one thread.
-
-    Parameters
-    ----------
-    multiply_adds : float
-        How large it is.
-
-    Yields
-    ------
-    None
     """
     if multiply_adds < _WORTH_BLAS_THREADS:
         yield
@@ -298,14 +261,6 @@ def _settle() -> None:
 def share(work: Callable[[Piece], object], pieces: Iterable[Piece], *, threads: int | None = None) -> None:
     """Do ``work(piece)`` for all pieces, by several threads.
 
-    Parameters
-    ----------
-    work : callable
-        It gains from several threads as far as it releases Python's lock, as numpy, BLAS and our compiled loops do.
-    pieces : iterable
-    threads : int, default=None
-        So many threads, this one included; None for as many as `n_threads` gives. One means here and in order.
-
     Notes
     -----
     BLAS has one thread meanwhile, whatever the number of ours, so that a piece's result is the same to the last bit. The first
@@ -318,14 +273,7 @@ def share(work: Callable[[Piece], object], pieces: Iterable[Piece], *, threads: 
 def share_with(
     worker: Callable[[], Callable[[Piece], object]], pieces: Iterable[Piece], *, threads: int | None = None
 ) -> None:
-    """As `share`, where every thread has its own ``work = worker()``, for example with its own buffers.
-
-    Parameters
-    ----------
-    worker : callable
-    pieces : iterable
-    threads : int, default=None
-    """
+    """As `share`, where every thread has its own ``work = worker()``, for example with its own buffers."""
     todo = deque(pieces)
 
     def run() -> None:

@@ -11,30 +11,13 @@ __all__ = ["methods_for", "refuse", "single_term"]
 
 
 def single_term(kernel: Kernel) -> tuple[float, Kernel] | None:
-    """Factor and kernel if this is a multiple of one kernel.
-
-    Parameters
-    ----------
-    kernel : Kernel
-
-    Returns
-    -------
-    (float, Kernel) or None
-    """
+    """Factor and kernel if this is a multiple of one kernel."""
     terms = kernel.terms()
     return terms[0] if len(terms) == 1 else None
 
 
 def methods_for(kernel: Kernel) -> list[str]:
     """Names of the feature maps that can do a kernel, the most specialized first.
-
-    Parameters
-    ----------
-    kernel : Kernel
-
-    Returns
-    -------
-    list of str
 
     Examples
     --------
@@ -59,14 +42,6 @@ def methods_for(kernel: Kernel) -> list[str]:
 
 
 def refuse(method: str, kernel: Kernel, needs: str) -> NoReturn:
-    """Say what the method needs and which others would do.
-
-    Parameters
-    ----------
-    method : str
-    kernel : Kernel
-    needs : str
-        What the method needs instead of this kernel.
-    """
+    """Say what the method needs and which others would do."""
     able = [name for name in methods_for(kernel) if name != method]
     raise ValueError(f"{method} needs {needs}, got {kernel!r}; methods that can do this kernel: {', '.join(able)}")

@@ -48,23 +48,7 @@ def plan_degrees(
     exact_degree: str | int,
     rng: np.random.Generator,
 ) -> DegreePlan:
-    """Split ``width`` columns between the terms of a series.
-
-    Parameters
-    ----------
-    coefficients, variances : ndarray of shape (top + 1,)
-        The series, and the mean variance of one feature of each degree.
-    width, dim : int
-        Columns to fill; columns that the exact linear term takes.
-    law : {"optimal", "proportional", "geometric"}
-    exact_degree : {"auto", -1, 0, 1}
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    DegreePlan
-        The features with these degrees and amplitudes are unbiased for the series.
-    """
+    """Split ``width`` columns between the terms of a series."""
     # those of very long rows overflow before the features themselves do; the terms of high degree get all columns then
     variances = np.where(variances < _LARGEST, variances, _LARGEST)
     options = _exact_options(coefficients, width, dim, exact_degree)

@@ -17,24 +17,7 @@ _WORTH_THREADS = 1 << 20  # bytes of output from which on threads pay
 
 
 def map_rows(X: Any, width: int, fill: Callable[[Any, np.ndarray], None], *, scratch: float = 1.0) -> np.ndarray:
-    """The output of a map, filled block by block; blocks are shared among threads.
-
-    Parameters
-    ----------
-    X : array or CSR matrix of shape (n_samples, n_features)
-    width : int
-        Number of output columns.
-    fill : callable
-        Called as ``fill(some rows of X, their rows of the output)``, by several threads at once; rows come dense or sparse, as they
-        are.
-    scratch : float, default=1.0
-        The memory that ``fill`` needs, in multiples of the output rows.
-
-    Returns
-    -------
-    ndarray of shape (n_samples, width)
-        Of the type of X.
-    """
+    """The output of a map, filled block by block; blocks are shared among threads."""
     out = np.empty((X.shape[0], width), dtype=X.dtype)
     row_bytes = (X.shape[1] + (1.0 + scratch) * width) * out.itemsize
     blocks = row_blocks(X.shape[0], max(64, int(_BLOCK_BYTES / row_bytes)))

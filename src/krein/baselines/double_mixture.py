@@ -130,15 +130,6 @@ class DoubleGaussianMixture(BaselineMap):
 def split_by_eigenvalues(gram: np.ndarray) -> tuple[np.ndarray | None, np.ndarray | None]:
     """Positive and negative part of a symmetric matrix; None for a part that is mere rounding.
 
-    Parameters
-    ----------
-    gram : ndarray of shape (n, n)
-
-    Returns
-    -------
-    positive, negative : ndarray of shape (n, n) or None
-        Both positive semi-definite; their difference is the matrix.
-
     Examples
     --------
     >>> import numpy as np

@@ -28,19 +28,7 @@ class _FrequencyLaw(Protocol):
 
 
 def systematic_choice(weights: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
-    """Draws from some weights by systematic sampling: each as often as its share says, up to one, in random order.
-
-    Parameters
-    ----------
-    weights : ndarray of shape (n,)
-        Non-negative, not all zero.
-    count : int
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    ndarray of int of shape (count,)
-    """
+    """Draws from some weights by systematic sampling: each as often as its share says, up to one, in random order."""
     sums = np.cumsum(weights)
     places = (rng.permutation(count) + rng.random()) / max(count, 1) * sums[-1]
     return np.asarray(np.minimum(np.searchsorted(sums, places, side="right"), weights.size - 1))
@@ -78,18 +66,7 @@ class FourierColumns:
 
     @classmethod
     def drawn(cls, law: _FrequencyLaw | None, width: int, dim: int, rng: np.random.Generator) -> Self:
-        """Columns from a law; columns of zeros if there is none, or if it has no mass.
-
-        Parameters
-        ----------
-        law : PositiveMixture, FrequencyMixture or None
-        width, dim : int
-        rng : numpy.random.Generator
-
-        Returns
-        -------
-        FourierColumns
-        """
+        """Columns from a law; columns of zeros if there is none, or if it has no mass."""
         count = -(-width // 2)
         if law is None or not law.mass:
             return cls(np.zeros((count, dim)), width, 0.0, 0.0)
@@ -97,14 +74,7 @@ class FourierColumns:
         return cls(law.draw(count, frequency_rng), width, law.mass, float(phase_rng.uniform(0.0, 2.0 * np.pi)))
 
     def fill(self, X: Any, out: np.ndarray) -> None:
-        """Write the features of some rows.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n, n_features)
-        out : ndarray of shape (n, width)
-            Of the type of X.
-        """
+        """Write the features of some rows."""
         if self.width == 0:
             return
         check_magnitude(X)

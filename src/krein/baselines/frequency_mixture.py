@@ -28,14 +28,7 @@ _RADII = 0.05, 20.0  # of the candidates, in units of one per median distance an
 
 @dataclass(frozen=True, eq=False)
 class FrequencyMixture:
-    """Gaussian components over frequencies, with diagonal covariances, and the total mass.
-
-    Parameters
-    ----------
-    mass : float
-    weights : ndarray of shape (n_components,)
-    means, variances : ndarray of shape (n_components, dim)
-    """
+    """Gaussian components over frequencies, with diagonal covariances, and the total mass."""
 
     mass: float
     weights: np.ndarray
@@ -51,31 +44,11 @@ class FrequencyMixture:
             raise ValueError("a mixture has at least one component, and no negative weight or variance")
 
     def evaluate(self, offsets: np.ndarray) -> np.ndarray:
-        """The kernel that this mixture gives.
-
-        Parameters
-        ----------
-        offsets : ndarray of shape (n, dim)
-            Differences of rows.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
+        """The kernel that this mixture gives."""
         return self.mass * _kernel(offsets, self.weights, self.means, self.variances)
 
     def draw(self, count: int, rng: np.random.Generator) -> np.ndarray:
-        """Draw frequencies: components by systematic sampling, Gaussian within.
-
-        Parameters
-        ----------
-        count : int
-        rng : numpy.random.Generator
-
-        Returns
-        -------
-        ndarray of shape (count, dim)
-        """
+        """Draw frequencies: components by systematic sampling, Gaussian within."""
         which = systematic_choice(self.weights, count, rng)
         noise = rng.standard_normal((count, self.means.shape[1]))
         return np.asarray(self.means[which] + np.sqrt(self.variances[which]) * noise)
@@ -84,20 +57,7 @@ class FrequencyMixture:
 def fit_frequency_mixture(
     X: np.ndarray, gram: np.ndarray, n_mixture: int, rng: np.random.Generator
 ) -> FrequencyMixture | None:
-    """Fit a mixture to a positive semi-definite matrix over some rows; None if there is nothing to fit.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, dim)
-    gram : ndarray of shape (n_samples, n_samples)
-    n_mixture : int
-        Truncation of the Dirichlet process: the largest number of components.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    FrequencyMixture or None
-    """
+    """Fit a mixture to a positive semi-definite matrix over some rows; None if there is nothing to fit."""
     from sklearn.mixture import BayesianGaussianMixture  # late: it takes longer to import than everything else here
 
     n, dim = X.shape

@@ -37,16 +37,6 @@ class PolynomialForm:
 def polynomial_form(kernel: Kernel, method: str) -> PolynomialForm:
     r"""The form of a (multiple of a) spherical polynomial, :math:`c_0 = 1 - 2/a^2`, :math:`c_1 = 2/a^2`.
 
-    Parameters
-    ----------
-    kernel : Kernel
-    method : str
-        Who asks, for the error if the kernel is another one.
-
-    Returns
-    -------
-    PolynomialForm
-
     Examples
     --------
     >>> from krein.kernels import SphericalPolynomial
@@ -66,15 +56,6 @@ def homogeneous_weights(weights: np.ndarray, form: PolynomialForm) -> np.ndarray
     r"""Weights of d + 1 coordinates scaled so that :math:`(x, 1)` serves for :math:`(\sqrt{c_1}\,x, \sqrt{c_0})`.
 
     The rows themselves need not be copied to get the coordinate that makes the polynomial homogeneous.
-
-    Parameters
-    ----------
-    weights : ndarray of shape (d + 1, ...)
-    form : PolynomialForm
-
-    Returns
-    -------
-    ndarray of the shape of the weights
     """
     scaled: np.ndarray = math.sqrt(form.slope) * weights
     scaled[-1] = math.sqrt(max(form.constant, 0.0)) * weights[-1]

@@ -68,31 +68,11 @@ class PositiveMixture:
         return float(self.masses.sum())
 
     def evaluate(self, z: np.ndarray) -> np.ndarray:
-        """The kernel that this measure gives.
-
-        Parameters
-        ----------
-        z : ndarray
-            Distances.
-
-        Returns
-        -------
-        ndarray of the shape of z
-        """
+        """The kernel that this measure gives."""
         return np.asarray(_atoms(np.asarray(z, dtype=np.float64), self.scales, self.dim, self.family) @ self.masses)
 
     def draw(self, count: int, rng: np.random.Generator) -> np.ndarray:
-        """Draw frequencies: atoms by systematic sampling, directions independent.
-
-        Parameters
-        ----------
-        count : int
-        rng : numpy.random.Generator
-
-        Returns
-        -------
-        ndarray of shape (count, dim)
-        """
+        """Draw frequencies: atoms by systematic sampling, directions independent."""
         scales = self.scales[systematic_choice(self.masses, count, rng), None]
         if self.family == "radial":
             return np.asarray(scales * independent_directions(count, self.dim, rng))
@@ -102,18 +82,6 @@ class PositiveMixture:
 @lru_cache(maxsize=256)
 def fit_positive_mixture(kernel: Kernel, dim: int, radius: float, family: Family) -> PositiveMixture:
     """The best positive measure for a kernel on a range of distances; fitted once per argument, then remembered.
-
-    Parameters
-    ----------
-    kernel : Kernel
-    dim : int
-    radius : float
-        The largest distance.
-    family : {"radial", "gaussian"}
-
-    Returns
-    -------
-    PositiveMixture
 
     Examples
     --------
@@ -136,19 +104,7 @@ def fit_positive_mixture(kernel: Kernel, dim: int, radius: float, family: Family
 
 
 def nonnegative_weights(A: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, float]:
-    """Non-negative least squares.
-
-    Parameters
-    ----------
-    A : ndarray of shape (n_equations, n_weights)
-    b : ndarray of shape (n_equations,)
-
-    Returns
-    -------
-    weights : ndarray of shape (n_weights,)
-    residual : float
-        Length of what is left.
-    """
+    """Non-negative least squares."""
     try:
         masses, residual = optimize.nnls(A, b, maxiter=50 * A.shape[1])
     except RuntimeError:  # solutions of nearly dependent columns may go in circles; this is slower and does not

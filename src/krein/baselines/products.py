@@ -29,23 +29,7 @@ __all__ = [
 def draw_levels(
     dim: int, degrees: np.ndarray, rng: np.random.Generator, *, projection: str, dtype: Any = np.float64
 ) -> tuple[np.ndarray, ...]:
-    """Projections of all features of the given degrees.
-
-    Parameters
-    ----------
-    dim : int
-    degrees : ndarray of int of shape (n_features,)
-        Not increasing.
-    rng : numpy.random.Generator
-    projection : {"hadamard", "rademacher"}
-    dtype : dtype, default=float64
-
-    Returns
-    -------
-    tuple of ndarray
-        The j-th has shape (dim, number of features of degree at least j): multiplying from level to level, the features that are
-        complete stand at the end and are left alone.
-    """
+    """Projections of all features of the given degrees."""
     groups: list[list[np.ndarray]] = [[] for _ in range(int(degrees[0]) if degrees.size else 0)]
     for degree in np.unique(degrees)[::-1]:
         count = int(np.count_nonzero(degrees == degree))
@@ -55,35 +39,14 @@ def draw_levels(
 
 
 def weigh_levels(levels: tuple[np.ndarray, ...], amplitudes: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Levels with the amplitude of each feature folded into its first projection.
-
-    Parameters
-    ----------
-    levels : tuple of ndarray
-        As from `draw_levels`.
-    amplitudes : ndarray of shape (n_features,)
-
-    Returns
-    -------
-    tuple of ndarray
-    """
+    """Levels with the amplitude of each feature folded into its first projection."""
     if not levels:
         return levels
     return (levels[0] * amplitudes[: levels[0].shape[1]].astype(levels[0].dtype), *levels[1:])
 
 
 def real_products(X: Any, levels: tuple[np.ndarray, ...], amplitudes: np.ndarray, out: np.ndarray) -> None:
-    """Features of some rows, from weighed levels; those of degree 0 are the amplitude itself.
-
-    Parameters
-    ----------
-    X : array or CSR matrix of shape (n, dim)
-    levels : tuple of ndarray
-        As from `weigh_levels`.
-    amplitudes : ndarray of shape (n_features,)
-    out : ndarray of shape (n, n_features)
-        Receives them.
-    """
+    """Features of some rows, from weighed levels; those of degree 0 are the amplitude itself."""
     complete = levels[0].shape[1] if levels else 0
     out[:, complete:] = amplitudes[complete:]
     if levels:
@@ -96,19 +59,7 @@ def real_products(X: Any, levels: tuple[np.ndarray, ...], amplitudes: np.ndarray
 
 
 def project(X: Any, weights: np.ndarray, out: np.ndarray) -> np.ndarray:
-    """``X @ weights``, where one more row of weights than X has columns belongs to a constant coordinate of 1.
-
-    Parameters
-    ----------
-    X : array or CSR matrix of shape (n, dim)
-    weights : ndarray of shape (dim, width) or (dim + 1, width)
-    out : ndarray of shape (n, width)
-
-    Returns
-    -------
-    ndarray of shape (n, width)
-        The array that was passed in.
-    """
+    """``X @ weights``, where one more row of weights than X has columns belongs to a constant coordinate of 1."""
     dim = X.shape[1]
     if issparse(X):
         out[:] = X @ weights[:dim]
@@ -122,20 +73,7 @@ def project(X: Any, weights: np.ndarray, out: np.ndarray) -> np.ndarray:
 def draw_complex_levels(
     dim: int, degree: int, count: int, rng: np.random.Generator, *, projection: str, dtype: Any = np.float64
 ) -> tuple[np.ndarray, ...]:
-    r"""Projections with entries in :math:`\{\pm1, \pm i\}`, for features of one degree.
-
-    Parameters
-    ----------
-    dim, degree, count : int
-    rng : numpy.random.Generator
-    projection : {"hadamard", "rademacher"}
-    dtype : dtype, default=float64
-
-    Returns
-    -------
-    tuple of ndarray of shape (dim, 2 * count)
-        One for each factor: real and imaginary parts side by side.
-    """
+    r"""Projections with entries in :math:`\{\pm1, \pm i\}`, for features of one degree."""
     levels = []
     for _ in range(degree):
         signs = draw_signs(dim, count, rng, projection=projection)
@@ -149,15 +87,6 @@ def complex_products(X: Any, levels: tuple[np.ndarray, ...], amplitude: float, o
     """Real parts of complex products in the first half of ``out``, imaginary parts in the second.
 
     The real inner product of two rows is the real part of the complex one (Wacker, Ohana and Filippone 2022).
-
-    Parameters
-    ----------
-    X : array or CSR matrix of shape (n, dim)
-    levels : tuple of ndarray of shape (dim, 2 * count)
-        As from `draw_complex_levels`.
-    amplitude : float
-    out : ndarray of shape (n, 2 * count)
-        Receives them.
     """
     half = out.shape[1] // 2
     project(X, levels[0], out)
@@ -176,18 +105,7 @@ def complex_products(X: Any, levels: tuple[np.ndarray, ...], amplitude: float, o
 
 
 def monomial_variances(X: np.ndarray, top: int) -> tuple[np.ndarray, np.ndarray]:
-    """Variance of one real product feature of degree 0, …, top and the inner products, over all pairs of rows.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, dim)
-    top : int
-
-    Returns
-    -------
-    variances : ndarray of shape (top + 1, n_pairs)
-    inner : ndarray of shape (n_pairs,)
-    """
+    """Variance of one real product feature of degree 0, …, top and the inner products, over all pairs of rows."""
     pairs = np.triu_indices(X.shape[0], 1 if X.shape[0] > 1 else 0)
     squares = X * X
     inner, lengths = (X @ X.T)[pairs], squares.sum(axis=1)

@@ -59,14 +59,6 @@ class PowerSeries:
 def candidate_series(kernel: Kernel) -> tuple[PowerSeries, ...]:
     """Series to choose from: one if the kernel is a polynomial, else from coarse to fine; empty if none comes near.
 
-    Parameters
-    ----------
-    kernel : Kernel
-
-    Returns
-    -------
-    tuple of PowerSeries
-
     Examples
     --------
     >>> from krein.kernels import SphericalPolynomial

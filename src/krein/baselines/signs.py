@@ -23,16 +23,6 @@ PROJECTIONS = ("hadamard", "rademacher")
 def draw_signs(dim: int, count: int, rng: np.random.Generator, *, projection: str) -> np.ndarray:
     """Random signs whose columns are independent, or orthogonal within blocks.
 
-    Parameters
-    ----------
-    dim, count : int
-    rng : numpy.random.Generator
-    projection : {"hadamard", "rademacher"}
-
-    Returns
-    -------
-    ndarray of shape (dim, count), float64
-
     Examples
     --------
     >>> import numpy as np

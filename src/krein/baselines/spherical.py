@@ -129,16 +129,7 @@ class SphericalRandomFeatures(BaselineMap):
 
 
 def enclosing_diameter(X: Any) -> float:
-    """Diameter of a ball around the mean that holds all rows; 1 if they are all one point.
-
-    Parameters
-    ----------
-    X : array or CSR matrix of shape (n, n_features)
-
-    Returns
-    -------
-    float
-    """
+    """Diameter of a ball around the mean that holds all rows; 1 if they are all one point."""
     center = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
     largest = 0.0
     for rows in row_blocks(X.shape[0], max(1, _BLOCK_ENTRIES // X.shape[1])):

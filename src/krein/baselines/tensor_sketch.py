@@ -30,16 +30,6 @@ def draw_count_sketch(dim: int, width: int, rng: np.random.Generator) -> tuple[n
 
     Places are drawn without replacement as long as there are any: no two coordinates collide where ``dim <= width``.
 
-    Parameters
-    ----------
-    dim, width : int
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    places : ndarray of int of shape (dim,)
-    signs : ndarray of shape (dim,)
-
     Examples
     --------
     >>> import numpy as np

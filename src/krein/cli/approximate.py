@@ -21,13 +21,7 @@ _MOST_ROWS = 20_000  # to fit on; fitting looks at fewer
 
 
 def add_approximate(app: "typer.Typer") -> None:
-    """``krein approximate``.
-
-    Parameters
-    ----------
-    app : typer.Typer
-        To add the command to.
-    """
+    """``krein approximate``."""
     import typer
 
     @command(app, "approximate")
@@ -81,26 +75,7 @@ def add_approximate(app: "typer.Typer") -> None:
 
 
 def sample_rows(path: Path, target: str | None, scaling: str, rows: int, seed: int) -> tuple[Any, Any]:
-    """Rows to fit on and rows to test on: a uniform sample of the table, taken in one pass.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        A table, as :func:`krein.files.tables.open_table` takes it.
-    target : str or None
-        Column to leave out.
-    scaling : {"minmax", "none"}
-        ``"minmax"`` scales columns to [0, 1] by the rows to fit on; ``"none"`` leaves them as they are.
-    rows : int
-        Number of rows to test on, at most half of the table.
-    seed : int
-        Random seed of the sample.
-
-    Returns
-    -------
-    X, X_new : ndarray of shape (n_rows, n_features)
-        At most 20,000 rows to fit on, and the rows to test on.
-    """
+    """Rows to fit on and rows to test on: a uniform sample of the table, taken in one pass."""
     from krein.datasets import MinMax
     from krein.files.tables import TableChunks, open_table
 

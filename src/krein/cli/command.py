@@ -18,19 +18,7 @@ debugging: ContextVar[bool] = ContextVar("krein_debug", default=False)
 
 
 def command(app: "typer.Typer", name: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Register a function; an error that the user can correct becomes one line and code 2, Ctrl-C becomes code 130.
-
-    Parameters
-    ----------
-    app : typer.Typer
-    name : str
-        Name of the command.
-
-    Returns
-    -------
-    callable
-        A decorator.
-    """
+    """Register a function; an error that the user can correct becomes one line and code 2, Ctrl-C becomes code 130."""
 
     def register(function: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(function)

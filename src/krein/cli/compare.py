@@ -31,12 +31,7 @@ _PAGE = "index.html"
 
 
 def add_compare(app: "typer.Typer") -> None:
-    """``krein compare``.
-
-    Parameters
-    ----------
-    app : typer.Typer
-    """
+    """``krein compare``."""
     import typer
 
     @command(app, "compare")
@@ -106,16 +101,7 @@ class _Asked:
 
 
 def compare_table(asked: _Asked) -> "ModelComparison":
-    """Compare models on a table under a progress bar, and write the page; an interruption keeps the finished fits.
-
-    Parameters
-    ----------
-    asked : _Asked
-
-    Returns
-    -------
-    ModelComparison
-    """
+    """Compare models on a table under a progress bar, and write the page; an interruption keeps the finished fits."""
     from krein.experiments.side_by_side import KeptComparison, choose_contenders, table_contenders
 
     integer(asked.rows, "rows", least=0)
@@ -130,17 +116,7 @@ def compare_table(asked: _Asked) -> "ModelComparison":
 
 
 def compare_matrix(asked: _Asked) -> "ModelComparison":
-    """Compare models on a matrix of similarities, in the same way.
-
-    Parameters
-    ----------
-    asked : _Asked
-        With labels.
-
-    Returns
-    -------
-    ModelComparison
-    """
+    """Compare models on a matrix of similarities, in the same way."""
     from krein.experiments.side_by_side import KeptComparison
     from krein.experiments.side_by_side.matrices import matrix_task
 

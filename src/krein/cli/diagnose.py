@@ -22,13 +22,7 @@ __all__ = ["add_diagnose"]
 
 
 def add_diagnose(app: "typer.Typer") -> None:
-    """``krein diagnose``.
-
-    Parameters
-    ----------
-    app : typer.Typer
-        To add the command to.
-    """
+    """``krein diagnose``."""
     import typer
 
     @command(app, "diagnose")

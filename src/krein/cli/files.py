@@ -18,14 +18,7 @@ Writer = Callable[[BinaryIO, str, np.ndarray], None]
 
 
 def check_out(path: str | os.PathLike[str], error: type[ValueError] = TableError) -> None:
-    """Raise an error before the work, rather than after it, if the file cannot be written.
-
-    Parameters
-    ----------
-    path : str or path
-    error : type, default=TableError
-        What to raise.
-    """
+    """Raise an error before the work, rather than after it, if the file cannot be written."""
     try:
         check_writable(path)
     except OSError as reason:
@@ -35,32 +28,14 @@ def check_out(path: str | os.PathLike[str], error: type[ValueError] = TableError
 
 
 def write_column(path: str | os.PathLike[str], column: str, values: np.ndarray) -> None:
-    """Write a named column as a table, whole or not at all.
-
-    Parameters
-    ----------
-    path : str or path
-        Ends in .csv, .npz or .parquet.
-    column : str
-    values : ndarray of shape (n_rows,)
-    """
+    """Write a named column as a table, whole or not at all."""
     write = writer_for(path)
     with whole_file(path) as stream:
         write(stream, column, values)
 
 
 def writer_for(out: str | os.PathLike[str]) -> Writer:
-    """The function that writes a named column to a stream, by the suffix of the file's name.
-
-    Parameters
-    ----------
-    out : str or path
-
-    Returns
-    -------
-    callable
-        Takes a binary stream, the column's name and its values.
-    """
+    """The function that writes a named column to a stream, by the suffix of the file's name."""
     for ending, write in ((".csv", _write_csv), (".npz", _write_npz), (".parquet", _write_parquet)):
         if str(out).lower().endswith(ending):
             return write

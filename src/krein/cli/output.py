@@ -13,29 +13,14 @@ __all__ = ["console", "drop_output", "fail", "show_warning", "message_of", "prin
 
 
 def console(*, stderr: bool = False) -> "Console":
-    """The console to print to; made at each call, so that a redirected stream is used.
-
-    Parameters
-    ----------
-    stderr : bool, default=False
-        The error stream instead of the standard output.
-
-    Returns
-    -------
-    rich.console.Console
-    """
+    """The console to print to; made at each call, so that a redirected stream is used."""
     from rich.console import Console
 
     return Console(stderr=stderr, soft_wrap=False, highlight=False)
 
 
 def fail(message: str) -> NoReturn:
-    """One red line on the error stream, and exit code 2.
-
-    Parameters
-    ----------
-    message : str
-    """
+    """One red line on the error stream, and exit code 2."""
     from rich.text import Text
 
     console(stderr=True).print(Text.assemble(("error: ", "bold red"), (message, "red")), soft_wrap=True)
@@ -53,14 +38,7 @@ def drop_output() -> None:
 
 
 def show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    """One yellow line on the error stream; replaces `warnings.showwarning`.
-
-    Parameters
-    ----------
-    message : Warning or str
-    *_, **__
-        The place in the code that gave it, which is not shown.
-    """
+    """One yellow line on the error stream; replaces `warnings.showwarning`."""
     from rich.text import Text
 
     text = " ".join(str(message).split())
@@ -68,16 +46,7 @@ def show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
 
 
 def message_of(error: BaseException) -> str:
-    """The message of an error, in one line.
-
-    Parameters
-    ----------
-    error : exception
-
-    Returns
-    -------
-    str
-    """
+    """The message of an error, in one line."""
     if isinstance(error, OSError) and error.strerror:
         where = f": {error.filename}" if error.filename else ""
         return f"{error.strerror}{where}"
@@ -87,27 +56,12 @@ def message_of(error: BaseException) -> str:
 
 
 def print_json(value: Any) -> None:
-    """JSON on the standard output, never wrapped or colored.
-
-    Parameters
-    ----------
-    value : object
-        Any value that JSON can hold.
-    """
+    """JSON on the standard output, never wrapped or colored."""
     sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
 
 
 def report_card(report: dict[str, Any]) -> Any:
-    """Names and values in two columns; values of None are left out.
-
-    Parameters
-    ----------
-    report : dict of str to object
-
-    Returns
-    -------
-    rich.table.Table
-    """
+    """Names and values in two columns; values of None are left out."""
     from rich.markup import escape
     from rich.table import Table
 

@@ -20,13 +20,7 @@ _PLAIN_RADIUS = math.sqrt(2.0)  # the largest distance between unit vectors with
 
 
 def add_plot(app: "typer.Typer") -> None:
-    """``krein plot``.
-
-    Parameters
-    ----------
-    app : typer.Typer
-        To add the command to.
-    """
+    """``krein plot``."""
     import typer
 
     @command(app, "plot")

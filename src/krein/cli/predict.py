@@ -23,12 +23,7 @@ __all__ = ["PredictReport", "add_predict", "predict"]
 
 
 def add_predict(app: "typer.Typer") -> None:
-    """``krein predict``.
-
-    Parameters
-    ----------
-    app : typer.Typer
-    """
+    """``krein predict``."""
     import typer
 
     @command(app, "predict")

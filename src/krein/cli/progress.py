@@ -11,20 +11,7 @@ __all__ = ["reading_progress", "training_progress"]
 
 @contextmanager
 def reading_progress(title: str, *, passes: int, show: bool) -> Iterator[Callable[[float], None]]:
-    """A bar over several passes of a file.
-
-    Parameters
-    ----------
-    title : str
-    passes : int
-    show : bool
-        Whether to draw it.
-
-    Yields
-    ------
-    callable
-        Called with the share of one pass that is done, it moves the bar.
-    """
+    """A bar over several passes of a file."""
     if not show:
         yield lambda share: None
         return
@@ -34,21 +21,7 @@ def reading_progress(title: str, *, passes: int, show: bool) -> Iterator[Callabl
 
 @contextmanager
 def training_progress(*, passes: int, show: bool) -> Iterator[tuple[Callable[[float], None], OnTrial]]:
-    """A bar over the passes of a file, and one over the kernels that are tried as soon as there is one.
-
-    Parameters
-    ----------
-    passes : int
-    show : bool
-        Whether to draw them.
-
-    Yields
-    ------
-    on_share : callable
-        Called with the share of one pass that is done.
-    on_trial : callable
-        As :func:`krein.learning.tuning.watched_trials` takes it.
-    """
+    """A bar over the passes of a file, and one over the kernels that are tried as soon as there is one."""
     tried: ShowProgress | None = None
 
     def on_trial(done: int, total: int, family: str) -> None:

@@ -27,12 +27,7 @@ _COLORS = {"confirmed": "green", "not confirmed": "red", "not testable": "yellow
 
 
 def add_reproduce(app: "typer.Typer") -> None:
-    """Add ``krein reproduce`` to the commands.
-
-    Parameters
-    ----------
-    app : typer.Typer
-    """
+    """Add ``krein reproduce`` to the commands."""
     import typer
 
     from krein.experiments import EXPERIMENTS
@@ -67,12 +62,7 @@ def add_reproduce(app: "typer.Typer") -> None:
 
 
 def add_demo(app: "typer.Typer") -> None:
-    """Add ``krein demo`` to the commands.
-
-    Parameters
-    ----------
-    app : typer.Typer
-    """
+    """Add ``krein demo`` to the commands."""
     import typer
 
     @command(app, "demo")
@@ -87,21 +77,7 @@ def add_demo(app: "typer.Typer") -> None:
 def reproduce_figures(
     names: list[str], datasets: list[str], full: bool, out: Path, jobs: int, count: str, seed: int
 ) -> None:
-    """Announce the runs, do them under a progress bar, then show the best method of each case and the verdict on each claim.
-
-    Parameters
-    ----------
-    names : list of str
-        Names of experiments; none for all.
-    datasets : list of str
-        Any names that :func:`krein.datasets.load` takes; empty for letter, or for all if `full`.
-    full : bool
-    out : path
-    jobs : int
-        Processes; 0 for one per core.
-    count : {"columns", "pairs"}
-    seed : int
-    """
+    """Announce the runs, do them under a progress bar, then show the best method of each case and the verdict on each claim."""
     from krein import experiments
 
     processes = integer(jobs, "jobs", least=0) or n_threads()

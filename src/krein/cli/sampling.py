@@ -8,21 +8,7 @@ __all__ = ["fair_sample"]
 
 
 def fair_sample(chunks: TableChunks, most_rows: int, seed: int) -> tuple[np.ndarray, ...]:
-    """Rows drawn with equal chances, in a random order.
-
-    Parameters
-    ----------
-    chunks : TableChunks
-        Passed over once; no more than the sample and a chunk are held.
-    most_rows : int
-        All of them if there are fewer.
-    seed : int
-
-    Returns
-    -------
-    tuple of ndarray
-        What a chunk is: rows, and targets if it has them.
-    """
+    """Rows drawn with equal chances, in a random order."""
     rng = np.random.default_rng(seed)
     kept: tuple[np.ndarray, ...] | None = None
     keys = np.empty(0)

@@ -16,20 +16,7 @@ _MANY_LABELS = 100  # distinct whole numbers in the first chunk from which on th
 
 
 def task_of(chunks: TableChunks, task: str) -> tuple[Kind, Task]:
-    """What the target column is read as, and the task.
-
-    Parameters
-    ----------
-    chunks : TableChunks
-        With the target as labels.
-    task : {"auto", "classification", "regression"}
-        ``"auto"``: text and at most 100 distinct whole numbers in the first rows are classes.
-
-    Returns
-    -------
-    kind : {"label", "number"}
-    task : {"classification", "regression"}
-    """
+    """What the target column is read as, and the task."""
     one_of(task, "task", _TASKS)
     if task == "classification":
         return "label", "classification"

@@ -33,12 +33,7 @@ _SHOWN = 10  # trials in the table
 
 
 def add_train(app: "typer.Typer") -> None:
-    """``krein train``.
-
-    Parameters
-    ----------
-    app : typer.Typer
-    """
+    """``krein train``."""
     import typer
 
     @command(app, "train")
@@ -134,12 +129,7 @@ class TrainReport:
     trials: Trials | None = None
 
     def card(self) -> dict[str, Any]:
-        """All fields except the trials, by name.
-
-        Returns
-        -------
-        dict of str to object
-        """
+        """All fields except the trials, by name."""
         return {one.name: getattr(self, one.name) for one in fields(self) if one.name != "trials"}
 
 

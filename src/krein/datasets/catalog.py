@@ -167,14 +167,6 @@ def names() -> tuple[str, ...]:
 def find(name: str) -> Entry:
     """The entry of that name; capitals and hyphens are ignored, so the paper's ``cod-RNA`` is found.
 
-    Parameters
-    ----------
-    name : str
-
-    Returns
-    -------
-    Entry
-
     Examples
     --------
     >>> find("cod-RNA").name

@@ -17,17 +17,6 @@ def content_digest(arrays: Mapping[str, np.ndarray]) -> str:
     Two files with the same digest hold the same data, be they text or binary, compressed or not: that is what makes a
     download checkable although the official sources publish no checksums.
 
-    Parameters
-    ----------
-    arrays : mapping of str to ndarray
-        Taken in the order of their names; memory layout and byte order do not count, nor does the sign of a zero
-        (text files write both ``0`` and ``-0``).
-
-    Returns
-    -------
-    str
-        64 hexadecimal digits.
-
     Examples
     --------
     >>> import numpy as np
@@ -50,31 +39,13 @@ def content_digest(arrays: Mapping[str, np.ndarray]) -> str:
 
 
 def file_sha256(path: Path) -> str:
-    """SHA-256 of the bytes of a file.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-
-    Returns
-    -------
-    str
-        64 hexadecimal digits.
-    """
+    """SHA-256 of the bytes of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def short(digest: str) -> str:
     """First twelve digits, enough to tell two files apart in a message.
-
-    Parameters
-    ----------
-    digest : str
-
-    Returns
-    -------
-    str
 
     Examples
     --------

@@ -152,22 +152,7 @@ def _total(response: Any) -> int | None:
 
 
 def download(url: str, folder: Path, **options: Any) -> tuple[Path, bool]:
-    """Have the file at ``url`` in ``folder``, under the last part of its address; one that is there is not fetched again.
-
-    Parameters
-    ----------
-    url : str
-    folder : Path
-    **options
-        For :class:`ResumingDownloader`.
-
-    Returns
-    -------
-    path : Path
-        The file.
-    fresh : bool
-        Whether all of its bytes were fetched by this call.
-    """
+    """Have the file at ``url`` in ``folder``, under the last part of its address; one that is there is not fetched again."""
     pooch = require_pooch()
     name = url.rpartition("/")[2]
     try:

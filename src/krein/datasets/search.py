@@ -27,15 +27,6 @@ def find_arrays(entry: Entry) -> Arrays:
 
     Files are checked. A wrong file in ``KREIN_DATA`` is an error, because it was put there on purpose; a wrong file in the cache
     is reported and replaced.
-
-    Parameters
-    ----------
-    entry : Entry
-
-    Returns
-    -------
-    dict of str to ndarray
-        ``X, y``, or ``X_train, y_train, X_test, y_test``.
     """
     arrays = _from_user_folder(entry)
     if arrays is None:

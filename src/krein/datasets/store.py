@@ -20,12 +20,7 @@ __all__ = ["cache_folder", "locked", "read_npz", "require_pooch", "write_npz"]
 
 
 def require_pooch() -> ModuleType:
-    """The module ``pooch``, or an error that names the extra it comes with.
-
-    Returns
-    -------
-    module
-    """
+    """The module ``pooch``, or an error that names the extra it comes with."""
     try:
         import pooch
     except ImportError as error:
@@ -59,21 +54,7 @@ def cache_folder() -> Path:
 
 
 def read_npz(path: Path) -> dict[str, np.ndarray]:
-    """All arrays of an ``.npz`` file; never unpickles.
-
-    Parameters
-    ----------
-    path : Path
-
-    Returns
-    -------
-    dict of str to ndarray
-
-    Raises
-    ------
-    ValueError
-        If the file is not a readable archive of plain arrays.
-    """
+    """All arrays of an ``.npz`` file; never unpickles."""
     try:
         # numpy leaves a file it opened itself open when the archive in it is damaged
         with path.open("rb") as file:
@@ -92,12 +73,6 @@ def write_npz(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
     """Write arrays to a compressed ``.npz`` file that appears under its name only once it is complete.
 
     Whatever interrupts the writing (a full disk, Ctrl-C) leaves no file behind.
-
-    Parameters
-    ----------
-    path : Path
-        Its folder is made if it is missing.
-    arrays : mapping of str to ndarray
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with whole_file(path) as file:
@@ -111,15 +86,6 @@ def locked(path: Path) -> Iterator[None]:
 
     The operating system releases the lock when its holder dies, so a killed process does not block others. On systems without
     such locks (Windows) two processes may both download; the digest of the result still detects a mixture.
-
-    Parameters
-    ----------
-    path : Path
-        A file that is made for this purpose.
-
-    Yields
-    ------
-    None
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

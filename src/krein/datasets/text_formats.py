@@ -29,14 +29,6 @@ def decompress(data: bytes) -> bytes:
 
     Names are no guide: some servers and proxies decompress on the way and keep the name.
 
-    Parameters
-    ----------
-    data : bytes
-
-    Returns
-    -------
-    bytes
-
     Examples
     --------
     >>> import bz2
@@ -55,19 +47,6 @@ def decompress(data: bytes) -> bytes:
 
 def parse_integer_table(data: bytes, n_columns: int, dtype: type[np.integer]) -> np.ndarray:
     """Comma-separated integers, one row per line, no header.
-
-    Parameters
-    ----------
-    data : bytes
-        The text, already decompressed.
-    n_columns : int
-        Numbers per line.
-    dtype : integer dtype
-        Of the result; a number outside its range is an error.
-
-    Returns
-    -------
-    ndarray of shape (n_rows, n_columns)
 
     Examples
     --------
@@ -96,19 +75,6 @@ def parse_integer_table(data: bytes, n_columns: int, dtype: type[np.integer]) ->
 def parse_letters(data: bytes, n_columns: int) -> tuple[np.ndarray, np.ndarray]:
     """Lines of a capital letter and integers below 256, as UCI's ``letter-recognition.data``.
 
-    Parameters
-    ----------
-    data : bytes
-        The text, already decompressed.
-    n_columns : int
-        Integers per line, the letter not counted.
-
-    Returns
-    -------
-    X : ndarray of shape (n_rows, n_columns), uint8
-    y : ndarray of shape (n_rows,), uint8
-        0 for A, 1 for B, …, 25 for Z.
-
     Examples
     --------
     >>> X, y = parse_letters(b"T,2,8\\nA,5,12\\n", 2)
@@ -136,19 +102,6 @@ def parse_letters(data: bytes, n_columns: int) -> tuple[np.ndarray, np.ndarray]:
 
 def parse_libsvm(data: bytes, n_features: int) -> tuple[np.ndarray, np.ndarray]:
     """LIBSVM's sparse lines ``label index:value index:value …`` as a dense array.
-
-    Parameters
-    ----------
-    data : bytes
-        The text, already decompressed.
-    n_features : int
-        Columns of the result; indices count from 1 and ascend within a line.
-
-    Returns
-    -------
-    X : ndarray of shape (n_rows, n_features), float32
-    y : ndarray of shape (n_rows,), int8
-        Labels are integers from −128 to 127, possibly written as ``+1`` or ``1.0``.
 
     Examples
     --------

@@ -17,12 +17,7 @@ _SMALLER = (
 
 
 def import_dask() -> Any:
-    """Dask with its arrays, or an error that names the extra.
-
-    Returns
-    -------
-    module
-    """
+    """Dask with its arrays, or an error that names the extra."""
     try:
         import dask
         import dask.array
@@ -35,17 +30,6 @@ def compute_all(*parts: Any, block: str = "") -> Any:
     """Compute Dask collections with the active scheduler.
 
     Errors of tasks come out as they were raised. Those of the cluster itself say what most likely happened and what to do.
-
-    Parameters
-    ----------
-    *parts : Dask collections, or containers of them
-    block : str, default=""
-        How large a block of rows is, in words.
-
-    Returns
-    -------
-    tuple
-        A result for each part.
     """
     try:
         return import_dask().compute(*parts)

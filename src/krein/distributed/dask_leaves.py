@@ -26,17 +26,6 @@ def fit_local_dask(task: LocalTask, rows: DaskRows, check: CheckTargets) -> Loca
     Every block becomes one piece for each part of the coarse tree, and the pieces of a part meet on the worker that solves its
     leaves, in the order of the blocks: the same rows in the same order as on one machine. All is one graph, so that what a
     worker takes with it when it dies is computed again.
-
-    Parameters
-    ----------
-    task : LocalTask
-    rows : DaskRows
-    check : callable
-        ``(y, start) -> y``, the check of a block of targets.
-
-    Returns
-    -------
-    LocalPart
     """
     dask = import_dask()
     tree, leaf_rows = task.plan.tree, task.plan.leaf_rows

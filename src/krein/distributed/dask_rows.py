@@ -40,16 +40,7 @@ CheckTargets = Callable[[Any, int], np.ndarray]
 
 
 def is_dask(X: Any) -> bool:
-    """Whether X is a Dask collection; false, and Dask not imported, in a process that has not imported it.
-
-    Parameters
-    ----------
-    X : object
-
-    Returns
-    -------
-    bool
-    """
+    """Whether X is a Dask collection; false, and Dask not imported, in a process that has not imported it."""
     return "dask" in sys.modules and bool(sys.modules["dask"].is_dask_collection(X))
 
 
@@ -93,16 +84,6 @@ class DaskRows:
 
         Rows of at most 1 GiB in all are then computed and kept by the cluster until the fit is done, so that the passes
         to come find them there. More rows than that are computed once for each pass.
-
-        Parameters
-        ----------
-        X : dask.array or dask.dataframe of shape (n_rows, n_features)
-        y : Dask collection or array-like of n_rows entries, default=None
-        weight : Dask collection or array-like of shape (n_rows,), default=None
-
-        Returns
-        -------
-        DaskRows
         """
         dask = import_dask()
         head = head_row(X)
@@ -129,25 +110,7 @@ class DaskRows:
         summarize: bool = False,
         examples: int | None = 0,
     ) -> FirstLook:
-        """Sample rows, preview targets and summarize columns, in one pass over the blocks.
-
-        Parameters
-        ----------
-        limit : int
-            Most rows to sample.
-        targets : Targets, default=None
-        check : callable, default=None
-            ``(y, start) -> y``, the check of a block of targets.
-        summarize : bool, default=False
-            Whether the columns are to be summarized.
-        examples : int or None, default=0
-            Sampled distinct rows that are to come with their targets, None for all; 0 for a map that is not chosen by
-            them.
-
-        Returns
-        -------
-        FirstLook
-        """
+        """Sample rows, preview targets and summarize columns, in one pass over the blocks."""
         dask = import_dask()
         chosen = sample_numbers(self.X.shape[0], limit)
         cuts = np.searchsorted(chosen, np.cumsum(self.X.chunks[0])[:-1])
@@ -176,17 +139,6 @@ class DaskRows:
 
         A worker that dies loses its finished blocks; the scheduler computes them again elsewhere, and the sum is the same up to
         rounding: which rows are sampled depends only on their numbers.
-
-        Parameters
-        ----------
-        empty : sums with a method ``merge``
-            With nothing in them. Each block starts from a copy.
-        add : callable
-            ``(sums, start, X, y, weight) -> None``, adds a block of rows.
-
-        Returns
-        -------
-        sums like `empty`, of all rows
         """
         dask = import_dask()
         # one node of the graph each, not a copy per task
@@ -199,26 +151,12 @@ class DaskRows:
         return total
 
     def compute(self, *parts: Any) -> Any:
-        """Compute what was made of these rows; see `krein.distributed.dask_compute.compute_all`.
-
-        Parameters
-        ----------
-        *parts : Dask collections, or containers of them
-
-        Returns
-        -------
-        tuple
-        """
+        """Compute what was made of these rows; see `krein.distributed.dask_compute.compute_all`."""
         size = f" of up to {max(self.X.chunks[0]):,} rows of {self.X.shape[1]:,} columns"
         return compute_all(*parts, block=size)
 
     def blocks(self) -> Iterable[tuple[int, Any, Any, Any]]:
-        """Number of the first row, rows, targets and weights of each block, lazily.
-
-        Returns
-        -------
-        iterable of tuples
-        """
+        """Number of the first row, rows, targets and weights of each block, lazily."""
         xs = _delayed_blocks(self.X).ravel()
         ys, ws = ([None] * len(xs) if part is None else _delayed_blocks(part).ravel() for part in (self.y, self.weight))
         starts = np.concatenate([[0], np.cumsum(self.X.chunks[0])[:-1]])
@@ -262,16 +200,7 @@ def _block_sums(empty: _Sums, add: Callable[..., None], block: tuple[int, Any, A
 
 
 def plain_block(block: tuple[int, Any, Any, Any]) -> tuple[int, np.ndarray, Any, np.ndarray | None]:
-    """A block as `DaskRows.blocks` gives it, where it has been computed, with weights checked.
-
-    Parameters
-    ----------
-    block : tuple of start, X, y and weight
-
-    Returns
-    -------
-    tuple
-    """
+    """A block as `DaskRows.blocks` gives it, where it has been computed, with weights checked."""
     start, X, y, weight = block
     return start, np.asarray(X), y, None if weight is None else checked_weight(weight, start)
 
@@ -285,20 +214,7 @@ def _merged(parts: list[_Sums]) -> _Sums:
 
 
 def map_rows(function: Callable[[Any], np.ndarray], X: Any, *, width: int, dtype: Any = np.float64) -> Any:
-    """A function of each block of rows, lazily.
-
-    Parameters
-    ----------
-    function : callable
-        From an array of shape (n, n_features) to one of shape (n, width).
-    X : dask.array or dask.dataframe of shape (n_rows, n_features)
-    width : int
-    dtype : dtype, default=float64
-
-    Returns
-    -------
-    dask.array of shape (n_rows, width)
-    """
+    """A function of each block of rows, lazily."""
     import_dask()
     X = _as_array(X)
     X = X.rechunk({1: -1})
@@ -307,17 +223,7 @@ def map_rows(function: Callable[[Any], np.ndarray], X: Any, *, width: int, dtype
 
 
 def transform(features: Any, X: Any) -> Any:
-    """Features of the rows of a Dask collection, block by block where the blocks are stored.
-
-    Parameters
-    ----------
-    features : a fitted feature map
-    X : dask.array or dask.dataframe of shape (n_samples, n_features)
-
-    Returns
-    -------
-    dask.array of shape (n_samples, n_components), lazy, float32 if X is a float32 array, else float64
-    """
+    """Features of the rows of a Dask collection, block by block where the blocks are stored."""
     dtype = np.float32 if _as_array(X).dtype == np.float32 else np.float64
     return map_rows(_Transform(features), X, width=features.signature_.shape[0], dtype=dtype)
 
@@ -336,16 +242,7 @@ def _as_array(X: Any) -> Any:
 
 
 def head_row(X: Any) -> Any:
-    """A made-up row with the number and names of the columns of X, for the checks of a table.
-
-    Parameters
-    ----------
-    X : dask.array or dask.dataframe
-
-    Returns
-    -------
-    ndarray or DataFrame of shape (1, n_features)
-    """
+    """A made-up row with the number and names of the columns of X, for the checks of a table."""
     da = import_dask().array
     if isinstance(X, da.Array):
         return np.zeros((1, *X.shape[1:]))

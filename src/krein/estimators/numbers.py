@@ -18,17 +18,7 @@ _NO_NUMBER = re.compile(
 
 @contextmanager
 def numbers_in(name: str) -> Iterator[None]:
-    """Around a conversion to numbers: an error of numpy that some entry is none says which argument has it.
-
-    Parameters
-    ----------
-    name : str
-        Name of the argument.
-
-    Yields
-    ------
-    None
-    """
+    """Around a conversion to numbers: an error of numpy that some entry is none says which argument has it."""
     try:
         yield
     except (TypeError, ValueError) as error:
@@ -42,18 +32,6 @@ def numbers_in(name: str) -> Iterator[None]:
 
 
 def checked_rows(estimator: Any, X: Any, **options: Any) -> Any:
-    """Rows as scikit-learn's ``validate_data`` gives them; entries that are no numbers are said to be in X.
-
-    Parameters
-    ----------
-    estimator : BaseEstimator
-    X : array, DataFrame or sparse matrix
-    **options
-        Of ``validate_data``.
-
-    Returns
-    -------
-    ndarray or sparse matrix
-    """
+    """Rows as scikit-learn's ``validate_data`` gives them; entries that are no numbers are said to be in X."""
     with numbers_in("X"):
         return validate_data(estimator, X, **options)

@@ -82,20 +82,7 @@ class Verdict:
 
 
 def verdict_on(claim: Claim, experiment: str, records: Sequence[Record]) -> Verdict:
-    """Decide a claim.
-
-    Parameters
-    ----------
-    claim : Claim
-    experiment : str
-        Name of the experiment it belongs to.
-    records : sequence of Record
-        Of that experiment.
-
-    Returns
-    -------
-    Verdict
-    """
+    """Decide a claim."""
     finding = claim.test(records) if records else None
     if finding is None:
         words = f"The runs that it needs are not in these results; krein reproduce {experiment} does them."
@@ -104,60 +91,22 @@ def verdict_on(claim: Claim, experiment: str, records: Sequence[Record]) -> Verd
 
 
 def decided(holds: bool) -> Status:
-    """A truth value as a verdict.
-
-    Parameters
-    ----------
-    holds : bool
-
-    Returns
-    -------
-    {"confirmed", "not confirmed"}
-    """
+    """A truth value as a verdict."""
     return "confirmed" if holds else "not confirmed"
 
 
 def mostly_won(fights: Sequence[Comparison]) -> Status:
-    """Whether most comparisons are won.
-
-    Parameters
-    ----------
-    fights : sequence of Comparison
-
-    Returns
-    -------
-    Status
-    """
+    """Whether most comparisons are won."""
     return decided(2 * sum(one.won for one in fights) > len(fights)) if fights else "not testable"
 
 
 def all_won(fights: Sequence[Comparison]) -> Status:
-    """Whether all comparisons are won.
-
-    Parameters
-    ----------
-    fights : sequence of Comparison
-
-    Returns
-    -------
-    Status
-    """
+    """Whether all comparisons are won."""
     return decided(all(one.won for one in fights)) if fights else "not testable"
 
 
 def tally(fights: Sequence[Comparison], *, factors: bool = True) -> str:
-    """How many are won, such as "5 of 6 cases (best rival's error over its own: 0.8 to 12)".
-
-    Parameters
-    ----------
-    fights : sequence of Comparison
-    factors : bool, default=True
-        Whether to give the range of factors.
-
-    Returns
-    -------
-    str
-    """
+    """How many are won, such as "5 of 6 cases (best rival's error over its own: 0.8 to 12)"."""
     text = f"{sum(one.won for one in fights)} of {len(fights)} cases"
     if factors and fights:
         low, high = min(one.factor for one in fights), max(one.factor for one in fights)
@@ -166,31 +115,12 @@ def tally(fights: Sequence[Comparison], *, factors: bool = True) -> str:
 
 
 def median_ratio(fights: Sequence[Comparison]) -> float:
-    """Ours over theirs, median of all comparisons where less is better.
-
-    Parameters
-    ----------
-    fights : sequence of Comparison
-        At least one.
-
-    Returns
-    -------
-    float
-    """
+    """Ours over theirs, median of all comparisons where less is better."""
     return float(np.median([1 / one.factor for one in fights]))
 
 
 def lowest_error(records: Sequence[Record]) -> Finding | None:
-    """Whether the error is the lowest of all methods in most cases; the test of Figures 2 and 5.
-
-    Parameters
-    ----------
-    records : sequence of Record
-
-    Returns
-    -------
-    Finding or None
-    """
+    """Whether the error is the lowest of all methods in most cases; the test of Figures 2 and 5."""
     stats = means(records, "error")
     printed, default, best = (compare(stats, name, RIVALS) for name in ("printed", "default", MOST_ACCURATE))
     if not (printed or default or best):

@@ -15,14 +15,7 @@ __all__ = ["Comparison", "Point", "Stat", "Stats", "compare", "means", "seconds_
 
 
 class Point(NamedTuple):
-    """What the runs of one point of a figure share.
-
-    Parameters
-    ----------
-    dataset, kernel : str
-    size : int
-    method : str
-    """
+    """What the runs of one point of a figure share."""
 
     dataset: str
     kernel: str
@@ -32,13 +25,7 @@ class Point(NamedTuple):
 
 @dataclass(frozen=True)
 class Stat:
-    """Mean, standard deviation and number of runs.
-
-    Parameters
-    ----------
-    mean, deviation : float
-    count : int
-    """
+    """Mean, standard deviation and number of runs."""
 
     mean: float
     deviation: float
@@ -96,16 +83,6 @@ class Comparison:
 def means(records: Iterable[Record], value: Callable[[Record], float] | str) -> Stats:
     """Mean and deviation of a result at each point.
 
-    Parameters
-    ----------
-    records : iterable of Record
-    value : callable or str
-        A function of the record, or the name of a result.
-
-    Returns
-    -------
-    dict of Point to Stat
-
     Examples
     --------
     >>> from krein.experiments.plan import Run
@@ -125,21 +102,7 @@ def means(records: Iterable[Record], value: Callable[[Record], float] | str) -> 
 
 
 def compare(stats: Stats, ours: str, rivals: Collection[str], *, larger: bool = False) -> list[Comparison]:
-    """One method against the best of its rivals, wherever both have been run.
-
-    Parameters
-    ----------
-    stats : dict of Point to Stat
-    ours : str
-    rivals : collection of str
-        Among equal rivals the first counts as the best.
-    larger : bool, default=False
-        Whether more is better.
-
-    Returns
-    -------
-    list of Comparison
-    """
+    """One method against the best of its rivals, wherever both have been run."""
     found = []
     for point, mine in stats.items():
         if point.method != ours:
@@ -155,29 +118,12 @@ def compare(stats: Stats, ours: str, rivals: Collection[str], *, larger: bool = 
 
 
 def seconds_to_generate(record: Record) -> float:
-    """Time to fit a map and to map rows with it.
-
-    Parameters
-    ----------
-    record : Record
-
-    Returns
-    -------
-    float
-    """
+    """Time to fit a map and to map rows with it."""
     return record.seconds["fit"] + record.seconds["transform"]
 
 
 def written_factor(value: float) -> str:
     """A ratio with two digits that matter, and no exponent where none is needed.
-
-    Parameters
-    ----------
-    value : float
-
-    Returns
-    -------
-    str
 
     Examples
     --------

@@ -25,12 +25,7 @@ _STREAM = 2021  # beside the seed of a run: its rows are drawn apart from its fe
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Rows to fit on and rows to test on.
-
-    Parameters
-    ----------
-    X_train, y_train, X_test, y_test : ndarray
-    """
+    """Rows to fit on and rows to test on."""
 
     X_train: np.ndarray
     y_train: np.ndarray
@@ -40,16 +35,6 @@ class Rows:
 
 def known_datasets(names: Sequence[str]) -> tuple[str, ...]:
     """Data sets under their own names, in the order of the paper.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Any that :func:`krein.datasets.load` takes, such as the paper's ``cod-RNA``; an unknown one is a ValueError that lists
-        the known ones.
-
-    Returns
-    -------
-    tuple of str
 
     Examples
     --------
@@ -62,32 +47,14 @@ def known_datasets(names: Sequence[str]) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1)
 def prepare(name: str) -> Rows:
-    """All rows of a data set, scaled as in the paper; the split is the one of seed 0.
-
-    Parameters
-    ----------
-    name : str
-
-    Returns
-    -------
-    Rows
-    """
+    """All rows of a data set, scaled as in the paper; the split is the one of seed 0."""
     data = datasets.load(name)
     X_train, X_test = datasets.minmax_unit(data.X_train, data.X_test)
     return Rows(X_train, data.y_train, X_test, data.y_test)
 
 
 def rows_of(run: Run) -> Rows:
-    """The sample of rows a run works on, by its seed.
-
-    Parameters
-    ----------
-    run : Run
-
-    Returns
-    -------
-    Rows
-    """
+    """The sample of rows a run works on, by its seed."""
     rows = prepare(run.dataset)
     rng = np.random.default_rng([run.seed, _STREAM])
     train = _some(rng, rows.X_train.shape[0], run.train_rows)

@@ -36,13 +36,7 @@ _AHEAD = 2  # runs handed to each process at a time: few, so that an interrupt h
 
 @dataclass(frozen=True)
 class Task:
-    """A run and the function that does it.
-
-    Parameters
-    ----------
-    measure : callable
-    run : Run
-    """
+    """A run and the function that does it."""
 
     measure: Measurement
     run: Run
@@ -70,24 +64,7 @@ def execute(
     jobs: int = 1,
     on_done: Callable[[Record | Failure], None] = lambda outcome: None,
 ) -> list[Failure]:
-    """Do runs and record them.
-
-    Parameters
-    ----------
-    tasks : sequence of Task
-        Those already recorded should have been left out.
-    store : RecordFile
-    jobs : int, default=1
-        Processes; 1 works in this one.
-    on_done : callable, optional
-        Called with each outcome, after it is on the disk.
-
-    Returns
-    -------
-    list of Failure
-        An error in one run does not stop the others; one in writing (:class:`OSError`), or a process that is killed
-        (:class:`MemoryError`), does.
-    """
+    """Do runs and record them."""
     failures = []
     with closing(_in_processes(tasks, jobs) if jobs > 1 and len(tasks) > 1 else _here(tasks)) as outcomes:
         for outcome in outcomes:
@@ -100,16 +77,7 @@ def execute(
 
 
 def attempt(task: Task) -> Record | Failure:
-    """Do a run on one thread; an error that the run itself causes becomes a `Failure`.
-
-    Parameters
-    ----------
-    task : Task
-
-    Returns
-    -------
-    Record or Failure
-    """
+    """Do a run on one thread; an error that the run itself causes becomes a `Failure`."""
     started = datetime.now(UTC).isoformat(timespec="seconds")
     try:
         with thread_limit(1), warnings.catch_warnings(record=True) as caught:
@@ -123,12 +91,7 @@ def attempt(task: Task) -> Record | Failure:
 
 
 def threads_allowed() -> int:
-    """The most threads that anything in this process may use now: our own loops, compiled ones, BLAS, OpenMP.
-
-    Returns
-    -------
-    int
-    """
+    """The most threads that anything in this process may use now: our own loops, compiled ones, BLAS, OpenMP."""
     numba = running_numba()  # threads that nobody has started are not used: our own loops share them out themselves
     started = [] if numba is None else [int(numba.get_num_threads())]
     return max([n_threads(), *started, *(int(pool["num_threads"]) for pool in threadpool_info())])

@@ -86,14 +86,5 @@ class Experiment:
     beyond: bool = False
 
     def sizes(self, mode: Mode) -> Sizes:
-        """How much is done in a mode.
-
-        Parameters
-        ----------
-        mode : {"quick", "full"}
-
-        Returns
-        -------
-        Sizes
-        """
+        """How much is done in a mode."""
         return self.quick if mode == "quick" else self.full

@@ -62,53 +62,19 @@ class Panel:
 
 
 def error_panels(records: Sequence[Record], width: str) -> list[Panel]:
-    """Error of the kernel matrix against width, a panel for each data set and kernel.
-
-    Parameters
-    ----------
-    records : sequence of Record
-    width : str
-        What the horizontal axis counts.
-
-    Returns
-    -------
-    list of Panel
-    """
+    """Error of the kernel matrix against width, a panel for each data set and kernel."""
     return width_panels(records, "error", width, ERROR_LABEL, ylog=True)
 
 
 def time_panels(records: Sequence[Record], width: str) -> list[Panel]:
-    """Seconds to fit and map against width, a panel for each data set and kernel.
-
-    Parameters
-    ----------
-    records : sequence of Record
-    width : str
-
-    Returns
-    -------
-    list of Panel
-    """
+    """Seconds to fit and map against width, a panel for each data set and kernel."""
     return width_panels(records, seconds_to_generate, width, "seconds to fit and map, one thread", ylog=True)
 
 
 def width_panels(
     records: Sequence[Record], value: Callable[[Record], float] | str, width: str, ylabel: str, *, ylog: bool
 ) -> list[Panel]:
-    """A result against width, a panel for each kernel and data set, a line for each method.
-
-    Parameters
-    ----------
-    records : sequence of Record
-    value : callable or str
-        As in :func:`krein.experiments.comparison.means`.
-    width, ylabel : str
-    ylog : bool
-
-    Returns
-    -------
-    list of Panel
-    """
+    """A result against width, a panel for each kernel and data set, a line for each method."""
     stats = means(records, value)
     pairs = dict.fromkeys((point.kernel, point.dataset) for point in stats)
     return [
@@ -122,19 +88,7 @@ def width_panels(
 
 
 def points_of(stats: Stats, dataset: str, kernel: str) -> Iterator[tuple[Method, list[Point]]]:
-    """The points of each method on one data set and kernel, by width.
-
-    Parameters
-    ----------
-    stats : dict of Point to Stat
-    dataset, kernel : str
-
-    Yields
-    ------
-    method : Method
-    points : list of Point
-        Never empty.
-    """
+    """The points of each method on one data set and kernel, by width."""
     for method in METHODS:
         points = sorted(point for point in stats if point[:2] == (dataset, kernel) and point.method == method.name)
         if points:
@@ -142,18 +96,7 @@ def points_of(stats: Stats, dataset: str, kernel: str) -> Iterator[tuple[Method,
 
 
 def method_line(method: Method, x: Sequence[float], y: Sequence[float], deviation: tuple[float, ...] = ()) -> Line:
-    """A line in the look of its method.
-
-    Parameters
-    ----------
-    method : Method
-    x, y : sequence of float
-    deviation : tuple of float, default=()
-
-    Returns
-    -------
-    Line
-    """
+    """A line in the look of its method."""
     return Line(method.label, tuple(x), tuple(y), deviation, method.color, method.marker, method.dash)
 
 

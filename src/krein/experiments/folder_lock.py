@@ -23,20 +23,6 @@ def alone_in(folder: Path) -> Iterator[None]:
 
     The operating system holds the lock for the process and lets it go when the process ends, however it ends: a lock cannot
     outlive its holder.
-
-    Parameters
-    ----------
-    folder : path
-        An existing folder.
-
-    Yields
-    ------
-    None
-
-    Raises
-    ------
-    BlockingIOError
-        If another process holds it; the message says which.
     """
     descriptor = os.open(folder / LOCK_NAME, os.O_RDWR | os.O_CREAT, 0o644)
     try:

@@ -48,21 +48,7 @@ class Section:
 def html_page(
     sections: Sequence[Section], verdicts: Sequence[Verdict], introduction: Sequence[str], methods: Table
 ) -> str:
-    """The whole document.
-
-    Parameters
-    ----------
-    sections : sequence of Section
-    verdicts : sequence of Verdict
-    introduction : sequence of str
-        Paragraphs: what it is, then how it was made.
-    methods : Table
-        What each method uses.
-
-    Returns
-    -------
-    str
-    """
+    """The whole document."""
     links = "".join(
         f'<a href="#{one.experiment.name}">{escape(one.experiment.title.partition(":")[0])}</a>' for one in sections
     )

@@ -28,23 +28,12 @@ class JsonLines:
         self.path = path
 
     def append(self, fields: dict[str, Any]) -> None:
-        """Add a line; when this returns it is on the disk.
-
-        Parameters
-        ----------
-        fields : dict
-            What JSON can hold, NaN included.
-        """
+        """Add a line; when this returns it is on the disk."""
         text = json.dumps(fields, allow_nan=True, ensure_ascii=False)
         append_whole(self.path, text.encode() + b"\n", lead=lambda last: b"" if last in (b"", b"\n") else b"\n")
 
     def read(self) -> Iterator[dict[str, Any]]:
-        """Whole lines that hold an object; torn ones and those of others are passed over.
-
-        Yields
-        ------
-        dict
-        """
+        """Whole lines that hold an object; torn ones and those of others are passed over."""
         try:
             text = check_target(self.path).read_text(encoding="utf-8", errors="replace")
         except (FileNotFoundError, NotADirectoryError):

@@ -21,16 +21,7 @@ T = TypeVar("T")
 
 
 def kernel_error(run: Run) -> Outcome:
-    """Relative error of the kernel matrix on unseen rows, and the time to fit and to map.
-
-    Parameters
-    ----------
-    run : Run
-
-    Returns
-    -------
-    results, seconds : dict
-    """
+    """Relative error of the kernel matrix on unseen rows, and the time to fit and to map."""
     rows = rows_of(run)
     features, fit = timed(lambda: features_of(run).fit(rows.X_train))
     _, transform = timed(lambda: features.transform(rows.X_test))
@@ -38,65 +29,24 @@ def kernel_error(run: Run) -> Outcome:
 
 
 def timed_kernel_error(run: Run) -> Outcome:
-    """As `kernel_error`, where the time is a result too: what a process does only once is done before.
-
-    Parameters
-    ----------
-    run : Run
-
-    Returns
-    -------
-    results, seconds : dict
-    """
+    """As `kernel_error`, where the time is a result too: what a process does only once is done before."""
     warm_up(run.method, run.kernel, run.dataset)
     return kernel_error(run)
 
 
 def features_of(run: Run) -> Any:
-    """The map of a run, not fitted.
-
-    Parameters
-    ----------
-    run : Run
-
-    Returns
-    -------
-    estimator
-    """
+    """The map of a run, not fitted."""
     return method_of(run.method).make(parse_kernel(run.kernel), run.columns, run.seed)
 
 
 def relative_error(features: Any, run: Run, X: np.ndarray) -> float:
-    """Frobenius norm of the difference of the kernel matrices over that of the exact one.
-
-    Parameters
-    ----------
-    features : fitted map
-    run : Run
-        Its kernel is the exact one.
-    X : ndarray of shape (n_rows, n_features)
-
-    Returns
-    -------
-    float
-    """
+    """Frobenius norm of the difference of the kernel matrices over that of the exact one."""
     exact = parse_kernel(run.kernel)(X)
     return float(np.linalg.norm(features.approximate(X) - exact) / np.linalg.norm(exact))
 
 
 def timed(work: Callable[[], T]) -> tuple[T, float]:
-    """Do some work, and measure its wall time.
-
-    Parameters
-    ----------
-    work : callable
-
-    Returns
-    -------
-    result
-        Of the work.
-    seconds : float
-    """
+    """Do some work, and measure its wall time."""
     start = time.perf_counter()
     result = work()
     return result, time.perf_counter() - start
@@ -104,12 +54,7 @@ def timed(work: Callable[[], T]) -> tuple[T, float]:
 
 @lru_cache(maxsize=64)
 def warm_up(method: str, kernel: str, dataset: str) -> None:
-    """Compile and load what a process needs once, so that the first timed fit does not include it.
-
-    Parameters
-    ----------
-    method, kernel, dataset : str
-    """
+    """Compile and load what a process needs once, so that the first timed fit does not include it."""
     rows = np.abs(np.random.default_rng(0).normal(size=(64, DIMENSIONS[dataset])))
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
     method_of(method).make(parse_kernel(kernel), 2 * rows.shape[1], 0).fit(rows).transform(rows)

@@ -101,16 +101,7 @@ class Method:
         return self.looks != "landmarks"
 
     def suits(self, kernel: Kernel) -> bool:
-        """Whether the method can do a kernel.
-
-        Parameters
-        ----------
-        kernel : Kernel
-
-        Returns
-        -------
-        bool
-        """
+        """Whether the method can do a kernel."""
         return not self.needs or self.needs in methods_for(kernel)
 
 
@@ -215,92 +206,31 @@ INDEPENDENT_RIVALS = tuple(name for name in RIVALS if _BY_NAME[name].independent
 
 
 def method_of(name: str) -> Method:
-    """A method by its name in records.
-
-    Parameters
-    ----------
-    name : str
-
-    Returns
-    -------
-    Method
-    """
+    """A method by its name in records."""
     return _BY_NAME[name]
 
 
 def printed_measure(kernel: Kernel, dim: int, cut: float) -> SignedMeasure:
-    """The measure as printed: the Fourier transform of the kernel extended by zero, cut at a radius.
-
-    Parameters
-    ----------
-    kernel : Kernel
-    dim : int
-    cut : float
-
-    Returns
-    -------
-    SignedMeasure
-    """
+    """The measure as printed: the Fourier transform of the kernel extended by zero, cut at a radius."""
     return krein.signed_measure(kernel, dim, method="fourier", truncate=cut)
 
 
 def library_measure(kernel: Kernel, dim: int) -> SignedMeasure:
-    """This library's measure on all distances of the sphere: exact head, atoms of least mass, within 0.001.
-
-    Parameters
-    ----------
-    kernel : Kernel
-    dim : int
-
-    Returns
-    -------
-    SignedMeasure
-    """
+    """This library's measure on all distances of the sphere: exact head, atoms of least mass, within 0.001."""
     return krein.signed_measure(kernel, dim, 2.0, "least_mass", 1, 1e-3, sphere=True)
 
 
 def positive_mixture(kernel: Kernel, dim: int) -> Any:
-    """SRF's positive measure on all distances of the sphere.
-
-    Parameters
-    ----------
-    kernel : Kernel
-    dim : int
-
-    Returns
-    -------
-    mixture with ``evaluate``, ``scales``, ``masses`` and ``mass``
-    """
+    """SRF's positive measure on all distances of the sphere."""
     features = krein.baselines.SphericalRandomFeatures(kernel=kernel, n_components=4, radius=2.0, random_state=0)
     return features.fit(np.eye(dim)).mixture_
 
 
 def support_vector_machine(features: Any, seed: int) -> Any:
-    """The classifier of Figure 3: linear, squared hinge loss, C of the paper's grid by five-fold cross-validation.
-
-    Parameters
-    ----------
-    features : estimator
-    seed : int
-
-    Returns
-    -------
-    KreinSVC
-        With the library's own Newton solver.
-    """
+    """The classifier of Figure 3: linear, squared hinge loss, C of the paper's grid by five-fold cross-validation."""
     return krein.KreinSVC(features, C=PAPER_COSTS, optimizer="newton", random_state=seed)
 
 
 def ridge_classifier(features: Any, seed: int) -> Any:
-    """The classifier of Figure 7.
-
-    Parameters
-    ----------
-    features : estimator
-    seed : int
-
-    Returns
-    -------
-    KreinRidgeClassifier
-    """
+    """The classifier of Figure 7."""
     return krein.KreinRidgeClassifier(features, random_state=seed)

@@ -55,19 +55,7 @@ pre { overflow-x: auto; background: var(--card); border: 1px solid var(--line); 
 
 
 def document(title: str, heading: str, body: str) -> str:
-    """A whole document.
-
-    Parameters
-    ----------
-    title, heading : str
-        Plain text: of the window, and above the page.
-    body : str
-        HTML that follows the heading.
-
-    Returns
-    -------
-    str
-    """
+    """A whole document."""
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -77,35 +65,13 @@ def document(title: str, heading: str, body: str) -> str:
 
 
 def figures_html(drawings: tuple[str, ...]) -> str:
-    """Pictures side by side, as many as fit.
-
-    Parameters
-    ----------
-    drawings : tuple of str
-        SVG elements.
-
-    Returns
-    -------
-    str
-        Nothing if there are none.
-    """
+    """Pictures side by side, as many as fit."""
     inside = "".join(f"<figure>{svg}</figure>" for svg in drawings)
     return f'<div class="figures">{inside}</div>' if inside else ""
 
 
 def table_html(table: Table, *, prose: bool = False) -> str:
-    """A table that fits a desk, and scrolls by itself where the page is narrower.
-
-    Parameters
-    ----------
-    table : Table
-    prose : bool, default=False
-        Whether its cells are sentences, which may be broken.
-
-    Returns
-    -------
-    str
-    """
+    """A table that fits a desk, and scrolls by itself where the page is narrower."""
     dense = not prose and len(table.header) > _MOST_COLUMNS
 
     def cell(text: str) -> str:

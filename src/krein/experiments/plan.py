@@ -75,26 +75,12 @@ class Run:
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def as_dict(self) -> dict[str, Any]:
-        """The description as JSON keeps it.
-
-        Returns
-        -------
-        dict
-        """
+        """The description as JSON keeps it."""
         return asdict(self)
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> Run:
-        """The inverse of `as_dict`.
-
-        Parameters
-        ----------
-        fields : dict
-
-        Returns
-        -------
-        Run
-        """
+        """The inverse of `as_dict`."""
         return cls(**fields)
 
 
@@ -131,16 +117,7 @@ class Plan:
         object.__setattr__(self, "datasets", known_datasets(self.datasets))
 
     def runs(self, experiment: Experiment) -> list[Run]:
-        """The runs an experiment means, in the order of the figures: data set, kernel, width, method, cut, seed.
-
-        Parameters
-        ----------
-        experiment : Experiment
-
-        Returns
-        -------
-        list of Run
-        """
+        """The runs an experiment means, in the order of the figures: data set, kernel, width, method, cut, seed."""
         return [
             run
             for dataset in experiment.only or self.datasets

@@ -44,12 +44,7 @@ class Record:
     threads: int = 0
 
     def as_dict(self) -> dict[str, Any]:
-        """The record as JSON has it.
-
-        Returns
-        -------
-        dict
-        """
+        """The record as JSON has it."""
         return {
             "format": FORMAT,
             "key": self.run.key,
@@ -64,17 +59,7 @@ class Record:
 
     @classmethod
     def from_fields(cls, fields: dict[str, Any]) -> Record | None:
-        """The inverse of `as_dict`.
-
-        Parameters
-        ----------
-        fields : dict
-
-        Returns
-        -------
-        Record or None
-            None for what is no record of this format and of this version of the library.
-        """
+        """The inverse of `as_dict`."""
         versions = fields.get("versions")
         version = versions.get("krein") if isinstance(versions, dict) else None
         if (fields.get("format"), version) != (FORMAT, krein.__version__):
@@ -106,12 +91,7 @@ class RecordFile:
         self._file = JsonLines(path)
 
     def read(self) -> dict[str, Record]:
-        """Records of this version by the key of their run; the first of each key counts.
-
-        Returns
-        -------
-        dict of str to Record
-        """
+        """Records of this version by the key of their run; the first of each key counts."""
         found: dict[str, Record] = {}
         for fields in self._file.read():
             record = Record.from_fields(fields)
@@ -120,19 +100,9 @@ class RecordFile:
         return found
 
     def count_others(self) -> int:
-        """How many records another version of the library wrote.
-
-        Returns
-        -------
-        int
-        """
+        """How many records another version of the library wrote."""
         return sum("run" in fields and Record.from_fields(fields) is None for fields in self._file.read())
 
     def append(self, record: Record) -> None:
-        """Add a record; when this returns it is on the disk.
-
-        Parameters
-        ----------
-        record : Record
-        """
+        """Add a record; when this returns it is on the disk."""
         self._file.append(record.as_dict())

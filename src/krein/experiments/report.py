@@ -23,19 +23,7 @@ WIDTHS = {"columns": "output columns", "pairs": "pairs s, as the paper counts"} 
 
 
 def records_by_experiment(plan: Plan, finished: Mapping[str, Record]) -> dict[str, list[Record]]:
-    """Records of this mode, counting and seed, from every data set there is.
-
-    Parameters
-    ----------
-    plan : Plan
-    finished : mapping of str to Record
-        By the key of their run.
-
-    Returns
-    -------
-    dict of str to list of Record
-        By the name of the experiment, all of them, in the order of the report.
-    """
+    """Records of this mode, counting and seed, from every data set there is."""
     wide = replace(plan, datasets=tuple(DIMENSIONS))
     return {
         experiment.name: [finished[run.key] for run in wide.runs(experiment) if run.key in finished]
@@ -44,17 +32,7 @@ def records_by_experiment(plan: Plan, finished: Mapping[str, Record]) -> dict[st
 
 
 def judge(records: Mapping[str, Sequence[Record]]) -> list[Verdict]:
-    """Every claim with its verdict, from the records of its experiment.
-
-    Parameters
-    ----------
-    records : mapping of str to sequence of Record
-        By the name of the experiment; what is missing makes its claims not testable.
-
-    Returns
-    -------
-    list of Verdict
-    """
+    """Every claim with its verdict, from the records of its experiment."""
     return [
         verdict_on(claim, experiment.name, records.get(experiment.name, ()))
         for experiment in paper.known_experiments()
@@ -63,24 +41,7 @@ def judge(records: Mapping[str, Sequence[Record]]) -> list[Verdict]:
 
 
 def write_report(out: Path, plan: Plan, finished: Mapping[str, Record]) -> tuple[Path, list[Verdict]]:
-    """Write ``index.html``, the figures and the tables.
-
-    Parameters
-    ----------
-    out : path
-        An existing folder.
-    plan : Plan
-        Records of its mode, counting and seed are shown, also those of earlier commands.
-    finished : mapping of str to Record
-        By the key of their run.
-
-    Returns
-    -------
-    path : Path
-        Of ``index.html``.
-    verdicts : list of Verdict
-        Those in it.
-    """
+    """Write ``index.html``, the figures and the tables."""
     records = records_by_experiment(plan, finished)
     verdicts = judge(records)
     sections = [_section(one, records[one.name], plan, out) for one in paper.known_experiments() if records[one.name]]
@@ -92,18 +53,7 @@ def write_report(out: Path, plan: Plan, finished: Mapping[str, Record]) -> tuple
 
 
 def command_for(name: str, plan: Plan, out: Path) -> str:
-    """The command that runs an experiment.
-
-    Parameters
-    ----------
-    name : str
-    plan : Plan
-    out : path
-
-    Returns
-    -------
-    str
-    """
+    """The command that runs an experiment."""
     words = ["krein reproduce", name, *(f"--datasets {one}" for one in plan.datasets), f"--{plan.mode}", f"--out {out}"]
     if plan.count != "columns":
         words.append(f"--count {plan.count}")

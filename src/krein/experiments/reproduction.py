@@ -82,31 +82,6 @@ def reproduce(
 
     Runs that this version of the library has recorded in ``out/records.jsonl`` are not done again, so an interrupted call
     continues where it stopped. Every run has one thread.
-
-    Parameters
-    ----------
-    names : sequence of str, default=()
-        Names of experiments; empty for all.
-    plan : Plan, default=None
-        None is quick, on letter.
-    out : path, default="results"
-        Made if it is missing. One process at a time works in it.
-    jobs : int, default=1
-        Processes for runs whose time does not matter; timed ones are done one at a time.
-    on_progress : callable, optional
-        Called with each run.
-
-    Returns
-    -------
-    Reproduction
-
-    Raises
-    ------
-    ValueError
-        For an unknown experiment or data set; the known ones are listed.
-    OSError
-        If `out` cannot be written, the disk is full, or another process works there (:class:`BlockingIOError`); finished
-        records are kept.
     """
     plan = plan or Plan()
     experiments = known_experiments(names)
@@ -141,34 +116,14 @@ def reproduce(
 
 
 def kept_runs(names: Sequence[str], plan: Plan, out: Path) -> tuple[int, int]:
-    """How many of the runs of a call of `reproduce` are recorded, as the file has it, and of how many.
-
-    Parameters
-    ----------
-    names : sequence of str
-    plan : Plan
-    out : path
-
-    Returns
-    -------
-    kept, total : int
-    """
+    """How many of the runs of a call of `reproduce` are recorded, as the file has it, and of how many."""
     finished = record_file(out).read()
     keys = [run.key for one in known_experiments(names) for run in plan.runs(one)]
     return sum(key in finished for key in keys), len(keys)
 
 
 def record_file(out: Path) -> RecordFile:
-    """The records of a folder of results.
-
-    Parameters
-    ----------
-    out : path
-
-    Returns
-    -------
-    RecordFile
-    """
+    """The records of a folder of results."""
     return RecordFile(out / "records.jsonl")
 
 

@@ -29,48 +29,17 @@ __all__ = ["error_table", "factor_table", "factors_and_errors", "methods_table",
 
 
 def factors_and_errors(records: Sequence[Record], width: str) -> list[Table]:
-    """The tables of a figure of errors: which method is best by what factor, and the errors.
-
-    Parameters
-    ----------
-    records : sequence of Record
-    width : str
-        What the column of widths counts.
-
-    Returns
-    -------
-    list of Table
-    """
+    """The tables of a figure of errors: which method is best by what factor, and the errors."""
     return [factor_table(records, width), error_table(records, width)]
 
 
 def error_table(records: Sequence[Record], width: str) -> Table:
-    """Errors of the kernel matrix, a column for each method.
-
-    Parameters
-    ----------
-    records : sequence of Record
-    width : str
-
-    Returns
-    -------
-    Table
-    """
+    """Errors of the kernel matrix, a column for each method."""
     return width_table("Relative error, mean ± standard deviation", records, "error", width)
 
 
 def time_table(records: Sequence[Record], width: str) -> Table:
-    """Seconds to fit and to map, a column for each method.
-
-    Parameters
-    ----------
-    records : sequence of Record
-    width : str
-
-    Returns
-    -------
-    Table
-    """
+    """Seconds to fit and to map, a column for each method."""
     caption = "Seconds to fit and to map on one thread, mean ± standard deviation"
     return width_table(caption, records, seconds_to_generate, width)
 
@@ -85,17 +54,7 @@ _MATCHES: tuple[tuple[str, str, Collection[str]], ...] = (
 
 
 def factor_table(records: Sequence[Record], width: str) -> Table:
-    """Ours against the best rival at each point of a figure of errors: above 1, ours has the lower error.
-
-    Parameters
-    ----------
-    records : sequence of Record
-    width : str
-
-    Returns
-    -------
-    Table
-    """
+    """Ours against the best rival at each point of a figure of errors: above 1, ours has the lower error."""
     stats = means(records, "error")
     found = [
         {(one.kernel, one.dataset, one.size): one for one in compare(stats, ours, rivals)}
@@ -119,16 +78,7 @@ def factor_table(records: Sequence[Record], width: str) -> Table:
 
 
 def methods_table(names: Collection[str]) -> Table:
-    """The data that each method uses.
-
-    Parameters
-    ----------
-    names : collection of str
-
-    Returns
-    -------
-    Table
-    """
+    """The data that each method uses."""
     rows = tuple((one.label, LOOKS[one.looks]) for one in METHODS if one.name in names)
     return Table("What each method uses", ("method", "uses"), rows)
 
@@ -141,22 +91,7 @@ def width_table(
     *,
     larger: bool = False,
 ) -> Table:
-    """A row for each kernel, data set and width; a column for each method; the best of each row is highlighted.
-
-    Parameters
-    ----------
-    caption : str
-    records : sequence of Record
-    value : callable or str
-        As in :func:`krein.experiments.comparison.means`.
-    width : str
-    larger : bool, default=False
-        Whether more is better; the entries are then shares, shown in percent.
-
-    Returns
-    -------
-    Table
-    """
+    """A row for each kernel, data set and width; a column for each method; the best of each row is highlighted."""
     stats = means(records, value)
     methods = [one for one in METHODS if any(point.method == one.name for point in stats)]
     rows, best = [], set()

@@ -24,16 +24,7 @@ _INK = look_of("auto").ink  # what becomes the color of the page's text
 
 
 def draw_svg(panel: Panel) -> str:
-    """A panel as an SVG document with a transparent page and gray ink; the same bytes for the same panel.
-
-    Parameters
-    ----------
-    panel : Panel
-
-    Returns
-    -------
-    str
-    """
+    """A panel as an SVG document with a transparent page and gray ink; the same bytes for the same panel."""
     import matplotlib
 
     look = look_of("auto")
@@ -56,19 +47,6 @@ def draw_svg(panel: Panel) -> str:
 
 def inline_svg(svg: str, name: str, label: str) -> str:
     """An SVG document made part of a page: scaled to its width, inked by ``currentColor``, its ids its own.
-
-    Parameters
-    ----------
-    svg : str
-        From `draw_svg`.
-    name : str
-        Put before every id.
-    label : str
-        For those who cannot see it.
-
-    Returns
-    -------
-    str
 
     Examples
     --------

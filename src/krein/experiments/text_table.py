@@ -28,12 +28,7 @@ class Table:
     best: frozenset[tuple[int, int]] = frozenset()
 
     def to_csv(self) -> str:
-        """The table as comma-separated values.
-
-        Returns
-        -------
-        str
-        """
+        """The table as comma-separated values."""
         text = io.StringIO()
         csv.writer(text, lineterminator="\n").writerows([self.header, *self.rows])
         return text.getvalue()

@@ -57,117 +57,43 @@ class Expression:
         return self * -1.0
 
     def at_least(self, bound: float) -> Expression:
-        """The larger of each entry and a number.
-
-        Parameters
-        ----------
-        bound : float
-
-        Returns
-        -------
-        Expression
-        """
+        """The larger of each entry and a number."""
         return Expression("at_least", (self, _as_expression(bound)))
 
     def at_most(self, bound: float) -> Expression:
-        """The smaller of each entry and a number.
-
-        Parameters
-        ----------
-        bound : float
-
-        Returns
-        -------
-        Expression
-        """
+        """The smaller of each entry and a number."""
         return Expression("at_most", (self, _as_expression(bound)))
 
     def sum(self) -> Expression:
-        """Sum of each row, shape (n, 1).
-
-        Returns
-        -------
-        Expression
-        """
+        """Sum of each row, shape (n, 1)."""
         return Expression("sum", (self,))
 
     def columns(self, numbers: np.ndarray) -> Expression:
-        """Some of the columns.
-
-        Parameters
-        ----------
-        numbers : ndarray of int
-
-        Returns
-        -------
-        Expression
-        """
+        """Some of the columns."""
         return Expression("gather", (self,), np.asarray(numbers, dtype=np.int64))
 
     def apply(self, function: str) -> Expression:
-        """A function of each entry.
-
-        Parameters
-        ----------
-        function : {"cos", "sin", "exp", "log", "sqrt", "arccos"}
-
-        Returns
-        -------
-        Expression
-        """
+        """A function of each entry."""
         return Expression(function, (self,))
 
 
 def rows_input() -> Expression:
-    """The rows that the formula is of.
-
-    Returns
-    -------
-    Expression
-    """
+    """The rows that the formula is of."""
     return Expression("input")
 
 
 def constant(value: Any) -> Expression:
-    """Numbers that do not depend on the rows.
-
-    Parameters
-    ----------
-    value : array-like of up to two dimensions
-
-    Returns
-    -------
-    Expression
-    """
+    """Numbers that do not depend on the rows."""
     return Expression("constant", (), np.atleast_2d(np.asarray(value, dtype=np.float64)))
 
 
 def concatenated(parts: list[Expression]) -> Expression:
-    """Columns side by side.
-
-    Parameters
-    ----------
-    parts : list of Expression
-        At least one.
-
-    Returns
-    -------
-    Expression
-    """
+    """Columns side by side."""
     return parts[0] if len(parts) == 1 else Expression("concat", tuple(parts))
 
 
 def ordered(last: Expression) -> list[Expression]:
-    """All operations that a result needs, each after those it needs and once.
-
-    Parameters
-    ----------
-    last : Expression
-
-    Returns
-    -------
-    list of Expression
-    """
+    """All operations that a result needs, each after those it needs and once."""
     found: list[Expression] = []
     seen: set[int] = set()
     stack: list[tuple[Expression, bool]] = [(last, False)]

@@ -23,18 +23,6 @@ def onnx_model(formula: Expression, *, n_features: int, n_outputs: int, output: 
     """The model: float32 rows named ``X`` in, float32 values out.
 
     Everything between is computed in double precision: the coefficients of kernel models are large and cancel.
-
-    Parameters
-    ----------
-    formula : Expression
-    n_features, n_outputs : int
-        Columns that go in and come out.
-    output : str
-        Name of what comes out.
-
-    Returns
-    -------
-    onnx.ModelProto
     """
     try:
         from onnx import TensorProto, checker, helper, numpy_helper

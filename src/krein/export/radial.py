@@ -29,18 +29,7 @@ _NEAREST = 1e-30  # squared distances below this are this: a root has no slope a
 
 
 def radial_expression(kernel: Kernel, square: Expression) -> Expression:
-    r"""The kernel of squared distances.
-
-    Parameters
-    ----------
-    kernel : Kernel
-    square : Expression
-        :math:`z^2`, not negative.
-
-    Returns
-    -------
-    Expression
-    """
+    r"""The kernel of squared distances."""
     formula = _FORMULAS.get(type(kernel))
     if formula is None:
         known = ", ".join(sorted(one.__name__ for one in _FORMULAS))

@@ -11,16 +11,7 @@ __all__ = ["torch_module"]
 
 
 def torch_module(formula: Expression) -> Any:
-    """A module whose ``forward`` takes rows; its numbers are buffers in float64, and ``.float()`` makes them float32.
-
-    Parameters
-    ----------
-    formula : Expression
-
-    Returns
-    -------
-    torch.nn.Module
-    """
+    """A module whose ``forward`` takes rows; its numbers are buffers in float64, and ``.float()`` makes them float32."""
     try:
         import torch
     except ModuleNotFoundError as error:

@@ -24,49 +24,17 @@ __all__ = ["translate"]
 
 @singledispatch
 def translate(part: Any, rows: Expression) -> Expression:
-    """The formula of a fitted part.
-
-    Parameters
-    ----------
-    part : FittedMap, FeatureMap, Columns, FittedNystroem or what else a model is made of
-    rows : Expression
-        What the part is given.
-
-    Returns
-    -------
-    Expression
-    """
+    """The formula of a fitted part."""
     raise ExportError(f"a {type(part).__name__} cannot be exported: it has no formula for other runtimes")
 
 
 def unit_length(rows: Expression) -> Expression:
-    """Rows divided by their length.
-
-    Parameters
-    ----------
-    rows : Expression
-
-    Returns
-    -------
-    Expression
-    """
+    """Rows divided by their length."""
     return rows / (rows * rows).sum().apply("sqrt")
 
 
 def sections(kernel: Kernel, rows: Expression, landmarks: np.ndarray) -> Expression:
-    """Values of the kernel between placed rows and landmarks.
-
-    Parameters
-    ----------
-    kernel : Kernel
-    rows : Expression
-    landmarks : ndarray of shape (n_landmarks, dim)
-
-    Returns
-    -------
-    Expression
-        Of shape (n, n_landmarks).
-    """
+    """Values of the kernel between placed rows and landmarks."""
     lengths = np.einsum("ij,ij->i", landmarks, landmarks)
     square = (rows * rows).sum() + lengths - (rows @ landmarks.T) * 2.0
     return radial_expression(kernel, square.at_least(0.0))

@@ -49,19 +49,6 @@ def calibrate(unbiased: FeatureMap, fit_rows: np.ndarray, check_rows: np.ndarray
     On the sphere every head column gets a weight of its own. Off it the head's columns only work together, so its
     coefficients c_q are refitted instead. Candidates are the unbiased weights, then the ridges from the strongest to the
     weakest; `krein.features.choice` has the rule. The result is never worse on the check rows than the unbiased weights.
-
-    Parameters
-    ----------
-    unbiased : FeatureMap
-        Without projection.
-    fit_rows, check_rows : ndarray of shape (m, dim)
-        Placed rows.
-    gram : callable
-        ``gram(A, B)`` is the exact kernel matrix of placed rows.
-
-    Returns
-    -------
-    Calibration
     """
     exact = held_out_gram(check_rows, gram)
     unbiased_error = relative_error(unbiased, check_rows, exact)

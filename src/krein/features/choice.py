@@ -19,15 +19,6 @@ EQUAL = 1e-10  # of the kernel matrix: relative errors below this are rounding
 def first_nearly_best(errors: Sequence[float]) -> int:
     """The first error that is no more than `MARGIN` above the least.
 
-    Parameters
-    ----------
-    errors : sequence of float
-        Relative errors on held-out rows, the plainest candidate first; at least one. NaN is the worst.
-
-    Returns
-    -------
-    int
-
     Examples
     --------
     >>> first_nearly_best([0.2, 0.1003, 0.1, 0.15])

@@ -39,35 +39,17 @@ class Columns(ABC):
 
     @abstractmethod
     def names(self) -> list[str]:
-        """What each column is, without its sign.
-
-        Returns
-        -------
-        list of str
-        """
+        """What each column is, without its sign."""
 
     @abstractmethod
     def write(self, X: Any, out: np.ndarray) -> None:
-        """Write the columns of placed rows.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n, dim)
-        out : ndarray of shape (n, n_columns)
-            Of the dtype of X.
-        """
+        """Write the columns of placed rows."""
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class HeadColumns(Columns):
-    """The columns of a polynomial head.
-
-    Parameters
-    ----------
-    basis : HeadBasis
-    weights : ndarray of shape (basis.n_columns,)
-    """
+    """The columns of a polynomial head."""
 
     basis: HeadBasis
     weights: np.ndarray
@@ -95,13 +77,7 @@ class HeadColumns(Columns):
 @final
 @dataclass(frozen=True, eq=False)
 class WaveColumns(Columns):
-    """A cosine and a sine for each frequency, all cosines first; both have the frequency's weight.
-
-    Parameters
-    ----------
-    frequencies : Frequencies
-    weights : ndarray of shape (len(frequencies),)
-    """
+    """A cosine and a sine for each frequency, all cosines first; both have the frequency's weight."""
 
     frequencies: Frequencies
     weights: np.ndarray

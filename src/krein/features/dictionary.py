@@ -53,16 +53,7 @@ class Composition:
     columns: int
 
     def per_column(self, recipe: FeatureRecipe) -> int:
-        """Columns drawn for each that is kept, as the recipe has it or by default.
-
-        Parameters
-        ----------
-        recipe : FeatureRecipe
-
-        Returns
-        -------
-        int
-        """
+        """Columns drawn for each that is kept, as the recipe has it or by default."""
         return self.columns if recipe.oversampling == "auto" else int(recipe.oversampling)
 
 
@@ -80,26 +71,7 @@ def draw_dictionary(
     pool: np.ndarray,
     rng: np.random.Generator,
 ) -> Drawn:
-    """The columns of a dictionary that is to be compressed to some width.
-
-    Parameters
-    ----------
-    recipe : FeatureRecipe
-    composition : Composition
-    width : int
-        Columns to be kept.
-    sample : PlacedRows
-    region : Region
-    pool : ndarray of shape (m, dim)
-        Rows of the sample that are not held out, the last of which will fit the dictionary, see `projection_rows`; there are not
-        more columns than these allow. Landmarks stand for more of them: a rare kind of row wants a landmark of its own.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    Drawn
-        The measure is that of the waves, zero if there are none.
-    """
+    """The columns of a dictionary that is to be compressed to some width."""
     wave_rng, landmark_rng = rng.spawn(2)
     per_column = composition.per_column(recipe)
     n_fit = min(projection_rows(width, per_column), len(pool))
@@ -124,21 +96,7 @@ def draw_dictionary(
 
 
 def landmark_rows(rows: np.ndarray, count: int, rng: np.random.Generator, *, sphere: bool) -> np.ndarray:
-    """Points that stand for some rows: centers of clusters, of unit length on the sphere.
-
-    Parameters
-    ----------
-    rows : ndarray of shape (m, dim)
-        Placed.
-    count : int
-        At most m.
-    rng : numpy.random.Generator
-    sphere : bool
-
-    Returns
-    -------
-    ndarray of shape (count, dim)
-    """
+    """Points that stand for some rows: centers of clusters, of unit length on the sphere."""
     centers = cluster_centers(rows, count, rng, passes=_PASSES)
     if not sphere:
         return centers

@@ -27,25 +27,7 @@ def choose_composition(
     gram: Gram,
     rng: np.random.Generator,
 ) -> Composition:
-    """What was asked for, or what does best on held-out rows at a small width.
-
-    Parameters
-    ----------
-    recipe : FeatureRecipe
-    width : int
-        Columns to be kept in the end.
-    sample : PlacedRows
-    region : Region
-    pool, check_rows : ndarray of shape (m, dim)
-        Placed rows to draw landmarks from and to fit on, and held-out rows.
-    gram : callable
-        ``gram(A, B)`` is the exact kernel matrix of placed rows.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    Composition
-    """
+    """What was asked for, or what does best on held-out rows at a small width."""
     if recipe.dictionary != "auto":
         return COMPOSITIONS[recipe.dictionary]
     width, kinds = min(width, _PILOT_WIDTH), list(COMPOSITIONS.values())

@@ -44,19 +44,6 @@ def draw_map(recipe: FeatureRecipe, sample: PlacedRows, region: Region, width: i
     """A measure for this width, and a map of that many columns with unbiased weights.
 
     Columns that a kernel which is its own head leaves over are zero.
-
-    Parameters
-    ----------
-    recipe : FeatureRecipe
-    sample : PlacedRows
-    region : Region
-    width : int
-        Columns; ``recipe.n_components``, or more before a projection.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    Drawn
     """
     measure, exact = _measure(recipe, sample, region, width, rng)
     count = frequencies_for_width(measure, width) if measure.mass > 0.0 else 0
@@ -69,20 +56,7 @@ def draw_map(recipe: FeatureRecipe, sample: PlacedRows, region: Region, width: i
 def predicted_relative_error(
     recipe: FeatureRecipe, sample: PlacedRows, region: Region, drawn: Drawn, rng: np.random.Generator
 ) -> float:
-    """Relative error of the kernel matrix that theory predicts for unbiased weights.
-
-    Parameters
-    ----------
-    recipe : FeatureRecipe
-    sample : PlacedRows
-    region : Region
-    drawn : Drawn
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    float
-    """
+    """Relative error of the kernel matrix that theory predicts for unbiased weights."""
     distances = sample.distances(region.radius, rng)
     outlook = Outlook.of(recipe.kernel.radial, region.radius, distances, orthogonal=recipe.sampler.orthogonal)
     size = float(np.mean(outlook.exact**2)) or 1.0

@@ -135,12 +135,7 @@ class FeatureMap:
         return self.projection is None and self.sections is None and self.frequencies.structure is None
 
     def names(self) -> list[str]:
-        """Names of the output columns: part, kind and sign, such as ``cos3-``; ``zero0+`` and so on fill up the width.
-
-        Returns
-        -------
-        list of str
-        """
+        """Names of the output columns: part, kind and sign, such as ``cos3-``; ``zero0+`` and so on fill up the width."""
         if self.projection is not None:
             kinds = [f"projected{i}" for i in range(self.rank)]  # those that are zero come last
         else:
@@ -149,30 +144,13 @@ class FeatureMap:
         return [kind + ("-" if sign < 0 else "+") for kind, sign in zip(kinds, self.signature, strict=True)]
 
     def columns(self, X: Any) -> np.ndarray:
-        """All columns of rows X before any projection.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n, dim)
-            Placed rows.
-
-        Returns
-        -------
-        ndarray of shape (n, n_columns) and the dtype of X
-        """
+        """All columns of rows X before any projection."""
         out = np.empty((X.shape[0], self.n_columns), dtype=X.dtype)
         self._write_columns(X, out)
         return out
 
     def write(self, X: Any, out: np.ndarray) -> None:
-        """Write the features of placed rows.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n, dim)
-        out : ndarray of shape (n, n_outputs)
-            Of the dtype of X.
-        """
+        """Write the features of placed rows."""
         if self.projection is None:
             self._write_columns(X, out)
             return

@@ -154,33 +154,13 @@ class FeatureRecipe:
 
 
 def projection_rows(width: int, per_column: int = 2) -> int:
-    """Rows that fit a projection to some width, if there are so many.
-
-    Parameters
-    ----------
-    width : int
-    per_column : int, default=2
-        Columns that are drawn for each that is kept; more than two count as two, but where the width is small.
-
-    Returns
-    -------
-    int
-    """
+    """Rows that fit a projection to some width, if there are so many."""
     least = LEAST_PROJECTION_ROWS * max(1, min(per_column, 4) // 2)  # waves are many
     return int(np.clip(ROWS_PER_COLUMN * min(per_column, 2) * width, least, PROJECTION_ROWS))
 
 
 def check_kernel(kernel: Any) -> Kernel:
-    """The kernel, or an error that says how to make one.
-
-    Parameters
-    ----------
-    kernel : Kernel
-
-    Returns
-    -------
-    Kernel
-    """
+    """The kernel, or an error that says how to make one."""
     if not isinstance(kernel, Kernel):
         raise TypeError(
             f"kernel must be a kernel of krein.kernels, got {kernel!r} of type {type(kernel).__name__}; wrap a function "

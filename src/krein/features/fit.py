@@ -27,17 +27,6 @@ _ROUNDING = 1e-9  # relative, by which rows may be farther apart than the radius
 def fit_map(recipe: FeatureRecipe, X: Any, rng: np.random.Generator) -> FittedMap:
     """A feature map for these rows.
 
-    Parameters
-    ----------
-    recipe : FeatureRecipe
-    X : array or CSR matrix of shape (n, dim)
-        Finite numbers. About ten thousand rows are looked at, drawn at random.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    FittedMap
-
     Examples
     --------
     >>> import numpy as np

@@ -74,34 +74,15 @@ class FittedMap:
         return self.feature_map.rank
 
     def names(self) -> list[str]:
-        """Names of the output columns: part, kind and sign.
-
-        Returns
-        -------
-        list of str
-        """
+        """Names of the output columns: part, kind and sign."""
         return self.feature_map.names()
 
     def everywhere(self) -> FittedMap:
-        """The same map without a word on rows far from the training rows, for those who have nothing to do about them.
-
-        Returns
-        -------
-        FittedMap
-        """
+        """The same map without a word on rows far from the training rows, for those who have nothing to do about them."""
         return replace(self, region=replace(self.region, reach=math.inf))
 
     def __call__(self, X: Any) -> np.ndarray:
-        """Features of rows that are finite but not placed.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n, dim), float32 or float64
-
-        Returns
-        -------
-        ndarray of shape (n, n_outputs) and the dtype of X
-        """
+        """Features of rows that are finite but not placed."""
         if sp.issparse(X) and not X.has_canonical_format:  # entries given twice are added up, on a copy
             X = X.copy()
             X.sum_duplicates()

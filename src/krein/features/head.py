@@ -86,16 +86,7 @@ class HeadBasis:
             )
 
     def with_head(self, head: Head) -> HeadBasis:
-        """The basis of another head of the same degree, on the same region.
-
-        Parameters
-        ----------
-        head : Head
-
-        Returns
-        -------
-        HeadBasis
-        """
+        """The basis of another head of the same degree, on the same region."""
         return head_basis(head, self.dim, sphere=self.sphere, center=self.center, scale=self.scale)
 
     @property
@@ -104,12 +95,7 @@ class HeadBasis:
         return int(self.weights.size)
 
     def names(self) -> list[str]:
-        """What each column is.
-
-        Returns
-        -------
-        list of str
-        """
+        """What each column is."""
         names = [f"head_radial{i}" for i in range(self.radial_mix.shape[0])]
         if self.sphere and self.degree >= 0:
             names = ["head_constant"]
@@ -120,15 +106,7 @@ class HeadBasis:
         return names
 
     def write(self, X: np.ndarray, amplitudes: np.ndarray, out: np.ndarray) -> None:
-        """Write the base columns of dense rows, times the amplitudes.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n, dim)
-        amplitudes : ndarray of shape (n_columns,)
-        out : ndarray of shape (n, n_columns), float32 or float64
-            May be a slice of columns of a larger array.
-        """
+        """Write the base columns of dense rows, times the amplitudes."""
         if X.shape != (len(out), self.dim) or out.shape != (len(out), self.n_columns):
             raise ValueError(
                 f"X must have shape (n, {self.dim}) and out (n, {self.n_columns}), got {X.shape} and {out.shape}"
@@ -150,19 +128,7 @@ class HeadBasis:
         share_rows(lambda: work, len(out), rows_per_block(len(out), out.shape[1] * out.itemsize, threads), threads)
 
     def compiled(self, amplitudes: np.ndarray, dtype: np.dtype[Any]) -> tuple[Any, ...]:
-        """The head as the compiled loops take it.
-
-        Parameters
-        ----------
-        amplitudes : ndarray of shape (n_columns,)
-        dtype : dtype
-            Of the rows and the output.
-
-        Returns
-        -------
-        tuple
-            Center, scale, the two matrices, whether there are products, and amplitudes; they fit each other.
-        """
+        """The head as the compiled loops take it."""
         if amplitudes.shape != (self.n_columns,):
             raise ValueError(f"amplitudes must have shape {(self.n_columns,)}, got {amplitudes.shape}")
         center = self.center.astype(dtype)
@@ -173,24 +139,7 @@ class HeadBasis:
 def head_basis(
     head: Head, dim: int, *, sphere: bool, center: np.ndarray | None = None, scale: float = 1.0
 ) -> HeadBasis:
-    """The columns and weights of a head.
-
-    Parameters
-    ----------
-    head : Head
-        Of degree at most 2.
-    dim : int
-    sphere : bool
-        Whether rows are unit vectors.
-    center : ndarray of shape (dim,), default=None
-        A point in the middle of the data, off the sphere.
-    scale : float, default=1.0
-        Typical squared length of a centered row.
-
-    Returns
-    -------
-    HeadBasis
-    """
+    """The columns and weights of a head."""
     if head.degree > 2:
         raise ValueError(f"heads of degree up to 2 have features, got degree {head.degree}")
     c = np.zeros(3)

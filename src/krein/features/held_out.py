@@ -22,53 +22,17 @@ def held_out_gram(rows: np.ndarray, gram: Gram, check_columns: int = CHECK_COLUM
     """Exact kernel values to compare a map with: all rows with the first of them.
 
     Equal rows have the same share of these pairs as of all, so they cost a fraction and mean the same.
-
-    Parameters
-    ----------
-    rows : ndarray of shape (m, dim)
-        Placed rows.
-    gram : callable
-    check_columns : int, default=128
-        Number of first rows, which are the columns.
-
-    Returns
-    -------
-    ndarray of shape (m, at most check_columns)
     """
     return gram(rows, rows[:check_columns])
 
 
 def relative_error(feature_map: FeatureMap, rows: np.ndarray, exact: np.ndarray) -> float:
-    """Relative Frobenius error of the map's kernel matrix of some rows, or of its first columns, as many as `exact` has.
-
-    Parameters
-    ----------
-    feature_map : FeatureMap
-    rows : ndarray of shape (m, dim)
-        Placed rows.
-    exact : ndarray of shape (m, some)
-
-    Returns
-    -------
-    float
-    """
+    """Relative Frobenius error of the map's kernel matrix of some rows, or of its first columns, as many as `exact` has."""
     return relative_to(estimated_gram(feature_map, rows, exact.shape[1]), exact)
 
 
 def estimated_gram(feature_map: FeatureMap, rows: np.ndarray, count: int) -> np.ndarray:
-    """The map's kernel matrix of some rows and the first of them.
-
-    Parameters
-    ----------
-    feature_map : FeatureMap
-    rows : ndarray of shape (m, dim)
-        Placed rows.
-    count : int
-
-    Returns
-    -------
-    ndarray of shape (m, count)
-    """
+    """The map's kernel matrix of some rows and the first of them."""
     features = np.empty((rows.shape[0], feature_map.n_outputs), dtype=rows.dtype)
     feature_map.write(rows, features)
     others = features[:count] * feature_map.signature.astype(rows.dtype)
@@ -81,16 +45,6 @@ def upper_error(left: np.ndarray, exact: np.ndarray) -> float:
     The squared error is a mean over rows and over those they are paired with; where it hangs on a few of them, as it does in data
     with rare rows, it says little about others. A row paired with itself has the share it has in a matrix of 1,000 rows: the
     error is largest there, and how much that counts depends on the number of rows.
-
-    Parameters
-    ----------
-    left : ndarray of shape (m, p)
-        Kernel matrix less what a map makes of it.
-    exact : ndarray of shape (m, p)
-
-    Returns
-    -------
-    float
     """
     squares = left * left
     own = np.arange(min(left.shape))
@@ -104,15 +58,6 @@ def upper_error(left: np.ndarray, exact: np.ndarray) -> float:
 
 
 def relative_to(estimate: np.ndarray, exact: np.ndarray) -> float:
-    """Relative Frobenius error of a matrix.
-
-    Parameters
-    ----------
-    estimate, exact : ndarray of shape (m, p)
-
-    Returns
-    -------
-    float
-    """
+    """Relative Frobenius error of a matrix."""
     size = float(np.linalg.norm(exact))
     return float(np.linalg.norm(estimate - exact)) / (size if size > 0 else 1.0)

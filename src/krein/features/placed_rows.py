@@ -46,34 +46,13 @@ class PlacedRows:
         return len(self.rows) // 6 >= _LEAST_HELD_OUT
 
     def split(self, fit: int, check: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Rows to fit, to choose and to test on; none of the last two if there are too few.
-
-        Parameters
-        ----------
-        fit, check : int
-            Rows to fit and to choose by, at most.
-
-        Returns
-        -------
-        fit_rows, check_rows, last_rows : ndarray of shape (some, dim)
-        """
+        """Rows to fit, to choose and to test on; none of the last two if there are too few."""
         sixth = self.rows.shape[0] // 6 if self.holds_out else 0
         check, last = min(check, sixth), min(LAST_ROWS, sixth)
         return self.rows[check + last :][:fit], self.rows[:check], self.rows[check : check + last]
 
     def distances(self, radius: float, rng: np.random.Generator) -> np.ndarray:
-        """Zero, and quantiles of the distances of random pairs of rows.
-
-        Parameters
-        ----------
-        radius : float
-            Up to which distances are taken to be uniform where there is one row only.
-        rng : numpy.random.Generator
-
-        Returns
-        -------
-        ndarray of shape (some,)
-        """
+        """Zero, and quantiles of the distances of random pairs of rows."""
         m = self.rows.shape[0]
         if m < 2:
             return np.linspace(0.0, radius, 101)
@@ -84,28 +63,7 @@ class PlacedRows:
 
 
 def placed_sample(X: Any, n_rows: int, domain: Domain, rng: np.random.Generator, *, reach: bool = False) -> PlacedRows:
-    """A random sample of the rows of X as one dense block, placed on the domain.
-
-    Parameters
-    ----------
-    X : array or CSR matrix of shape (n, dim)
-        Finite numbers.
-    n_rows : int
-        Rows wanted; all if X has no more.
-    domain : Domain
-    rng : numpy.random.Generator
-    reach : bool, default=False
-        Put every other one of the rows farthest from the center to the end, where projections are fitted.
-
-    Returns
-    -------
-    PlacedRows
-
-    Raises
-    ------
-    ValueError
-        If a row cannot be placed; the message has its number in X.
-    """
+    """A random sample of the rows of X as one dense block, placed on the domain."""
     n = X.shape[0]
     chosen = np.arange(n) if n <= n_rows else np.sort(rng.choice(n, n_rows, replace=False))
     rows = X[chosen]
@@ -122,16 +80,7 @@ def placed_sample(X: Any, n_rows: int, domain: Domain, rng: np.random.Generator,
 
 
 def name_of(X: Any) -> str:
-    """What to call a matrix in an error message.
-
-    Parameters
-    ----------
-    X : array or sparse matrix
-
-    Returns
-    -------
-    str
-    """
+    """What to call a matrix in an error message."""
     return "the sparse matrix X" if sp.issparse(X) else "X"
 
 

@@ -34,20 +34,6 @@ def plain_map(feature_map: FeatureMap, region: Region, X: FloatArray, out: Float
 
     Every row is brought to unit length where the region asks for it, checked and mapped while it is in the cache; rows are shared
     among threads.
-
-    Parameters
-    ----------
-    feature_map : FeatureMap
-    region : Region
-    X : ndarray of shape (n, dim)
-    out : C-ordered ndarray of shape (n, n_outputs)
-        Of the type of X.
-
-    Returns
-    -------
-    int or None
-        How many rows lie outside the region; None if the rows need more care than this (lengths that cannot be divided by, or
-        that are not 1 where they must be) or the map does (a projection, a fast transform, frequencies beyond the caches).
     """
     dtype, (n, d), s = out.dtype, X.shape, len(feature_map.frequencies)
     if not feature_map.plain or s * d * out.itemsize > PANEL_BYTES:

@@ -78,16 +78,7 @@ class Decomposed:
         return int(self.signs.size)
 
     def feature_map(self, width: int) -> FeatureMap:
-        """The best map of some width; columns that there are no directions for are zero. Those of one sign are in no order.
-
-        Parameters
-        ----------
-        width : int
-
-        Returns
-        -------
-        FeatureMap
-        """
+        """The best map of some width; columns that there are no directions for are zero. Those of one sign are in no order."""
         missing = max(width - self.rank, 0)
         matrix, signs = self.matrix[:, :width], self.signs[:width]
         if self.wide.sections is not None:  # in double precision; in single a rotation of waves would cost digits
@@ -98,29 +89,11 @@ class Decomposed:
         return replace(self.wide, projection=matrix, projected_signature=signs)
 
     def error(self, width: int) -> float:
-        """Relative error of the map of some width on the rows that chose the truncation.
-
-        Parameters
-        ----------
-        width : int
-
-        Returns
-        -------
-        float
-        """
+        """Relative error of the map of some width on the rows that chose the truncation."""
         return float(np.linalg.norm(self._left(width))) / (float(np.linalg.norm(self.exact)) or 1.0)
 
     def upper_error(self, width: int) -> float:
-        """The same with two standard errors added, see `krein.features.held_out.upper_error`.
-
-        Parameters
-        ----------
-        width : int
-
-        Returns
-        -------
-        float
-        """
+        """The same with two standard errors added, see `krein.features.held_out.upper_error`."""
         return upper_error(self._left(width), self.exact)
 
     def _left(self, width: int) -> np.ndarray:
@@ -131,23 +104,7 @@ class Decomposed:
 
 
 def project(wide: FeatureMap, n_outputs: int, fit_rows: np.ndarray, check_rows: np.ndarray, gram: Gram) -> Projection:
-    """Compress the columns of a map to `n_outputs`, the truncation chosen on rows not used for the fit.
-
-    Parameters
-    ----------
-    wide : FeatureMap
-        Without projection, with more columns than `n_outputs`.
-    n_outputs : int
-    fit_rows, check_rows : ndarray of shape (m, dim)
-        More fit rows than columns, several times as many to be safe.
-        Placed.
-    gram : callable
-        ``gram(A, B)`` is the exact kernel matrix of placed rows.
-
-    Returns
-    -------
-    Projection
-    """
+    """Compress the columns of a map to `n_outputs`, the truncation chosen on rows not used for the fit."""
     (found,) = decompose([wide], fit_rows, check_rows, gram)
     chosen = found.feature_map(n_outputs)
     return Projection(chosen, found.truncation, relative_error(chosen, check_rows, found.exact))
@@ -163,21 +120,6 @@ def decompose(
     """Sort the combinations of some dictionaries, all on the same rows, so that the kernel matrix is computed once.
 
     Of truncations with nearly equal errors the coarsest is taken, see `krein.features.choice`.
-
-    Parameters
-    ----------
-    wides : sequence of FeatureMap
-        Without projection.
-    fit_rows, check_rows : ndarray of shape (m, dim)
-        Placed. Landmarks of the dictionaries are fitted to as well: what a section says of a rare kind of row, of which
-        there is a landmark and no other row, would be dropped, or amplified beyond measure.
-    gram : callable
-    check_columns : int, default=128
-        Check rows that all of them are paired with.
-
-    Returns
-    -------
-    list of Decomposed
     """
     landmarks = [wide.sections.landmarks for wide in wides if wide.sections is not None]
     fit_rows = np.concatenate([fit_rows, *landmarks])

@@ -41,16 +41,7 @@ class RadialPolynomial:
     scale: float
 
     def __call__(self, z: np.ndarray) -> np.ndarray:
-        """The function as the compiled loop computes it, up to rounding; NaN beyond the largest distance.
-
-        Parameters
-        ----------
-        z : ndarray
-
-        Returns
-        -------
-        ndarray of the shape of z and the type of the coefficients
-        """
+        """The function as the compiled loop computes it, up to rounding; NaN beyond the largest distance."""
         s = ((z if self.root else z * z) - self.middle) * self.scale
         s = np.where(s <= 1.0, s, np.nan).astype(self.coefficients.dtype)
         value = np.zeros_like(s)
@@ -63,19 +54,6 @@ def radial_polynomial(
     radial: Callable[[np.ndarray], np.ndarray], most: float, dtype: np.dtype[Any]
 ) -> RadialPolynomial | None:
     """The polynomial of a radial function, or None where there is none of few coefficients.
-
-    Parameters
-    ----------
-    radial : callable
-        From distances to values, elementwise.
-    most : float
-        The largest distance to provide for; the function is asked for smaller ones only.
-    dtype : dtype
-        float32 or float64, in which it is to be evaluated.
-
-    Returns
-    -------
-    RadialPolynomial or None
 
     Examples
     --------

@@ -38,16 +38,7 @@ class RadialTable:
     first: int
 
     def __call__(self, z: np.ndarray) -> np.ndarray:
-        """The function as the compiled loop computes it; NaN where the table has no answer.
-
-        Parameters
-        ----------
-        z : ndarray
-
-        Returns
-        -------
-        ndarray of the shape of z
-        """
+        """The function as the compiled loop computes it; NaN where the table has no answer."""
         bits = np.asarray(z, dtype=np.float64).view(np.int64)
         rows = self.coefficients[np.clip((bits >> BITS) - self.first, 0, len(self.coefficients) - 1)]
         with np.errstate(invalid="ignore"):  # an infinite distance has no middle
@@ -60,17 +51,6 @@ class RadialTable:
 
 def radial_table(radial: Callable[[np.ndarray], np.ndarray], most: float) -> RadialTable:
     """The table of a radial function.
-
-    Parameters
-    ----------
-    radial : callable
-        From distances to values, elementwise.
-    most : float
-        The largest distance to provide for; the octave it is in is provided for whole, unless that ends at it.
-
-    Returns
-    -------
-    RadialTable
 
     Examples
     --------

@@ -39,25 +39,6 @@ def refit(
     """The map with the least error on held-out rows, among unbiased, calibrated and projected; and its error on other rows.
 
     A map that is exact stays as it is. Near-equal errors keep the plainer map, see `krein.features.choice`.
-
-    Parameters
-    ----------
-    recipe : FeatureRecipe
-    sample : PlacedRows
-        With rows to hold out.
-    region : Region
-    narrow : Drawn or None
-        With as many columns as the map will have; None where only a projection is wanted.
-    gram : callable
-        ``gram(A, B)`` is the exact kernel matrix of placed rows.
-    rng : numpy.random.Generator
-        Draws the columns to project.
-
-    Returns
-    -------
-    drawn : Drawn
-    error : float
-        Relative error on rows that were held out from every choice.
     """
     candidates = []
     if narrow is not None and not narrow.exact:
@@ -84,21 +65,6 @@ def project_dictionary(
     """The best map that a dictionary of the recipe's kind has, and its error on the rows that chose it.
 
     Where the recipe leaves the kind open, small fits of all kinds choose it.
-
-    Parameters
-    ----------
-    recipe : FeatureRecipe
-    sample : PlacedRows
-        With rows to hold out.
-    region : Region
-    gram : callable
-        ``gram(A, B)`` is the exact kernel matrix of placed rows.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    drawn : Drawn
-    error : float
     """
     pilot_rng, wide_rng = rng.spawn(2)
     pool, check_rows, _ = sample.split(LANDMARK_ROWS, PROJECTION_CHECK_ROWS)

@@ -72,35 +72,13 @@ class Region:
         return int(self.center.size)
 
     def place(self, X: Any, *, name: str = "X", first: int = 0) -> Any:
-        """Rows as points of the region, of unit length on the sphere.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n, dim)
-        name : str, default="X"
-            What to call the matrix in an error message.
-        first : int, default=0
-            Number of the first row, where X is a block of a larger matrix.
-
-        Returns
-        -------
-        array or CSR matrix of shape (n, dim)
-        """
+        """Rows as points of the region, of unit length on the sphere."""
         if not self.sphere or self.found:
             return X
         return unit_rows(X, normalize=self.normalize, name=name, first=first)
 
     def outside(self, X: Any) -> int:
-        """How many placed rows lie where the features were not built for.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n, dim)
-
-        Returns
-        -------
-        int
-        """
+        """How many placed rows lie where the features were not built for."""
         if self.found:
             off = np.abs(row_norms(X) - 1.0) > UNIT_TOLERANCE
             if off.any():
@@ -119,19 +97,7 @@ class Region:
 
 
 def region_of(rows: np.ndarray, *, sphere: bool, normalize: bool, radius: float | None) -> Region:
-    """The region of some dense training rows, already placed.
-
-    Parameters
-    ----------
-    rows : ndarray of shape (m, dim)
-    sphere, normalize : bool
-    radius : float or None
-        None: 2 on the sphere, √2 there if no entry is negative, else the diameter of the rows with a margin of 10 %.
-
-    Returns
-    -------
-    Region
-    """
+    """The region of some dense training rows, already placed."""
     found = not sphere and bool(np.all(np.abs(row_norms(rows) - 1.0) < _FOUND)) and (radius is None or radius <= 2.0)
     if sphere or found:
         positive = bool(rows.min() >= 0.0)
@@ -153,16 +119,7 @@ def region_of(rows: np.ndarray, *, sphere: bool, normalize: bool, radius: float 
 
 
 def diameter(rows: np.ndarray) -> float:
-    """Largest distance among up to 2,000 rows, the farthest from the center included.
-
-    Parameters
-    ----------
-    rows : ndarray of shape (m, dim)
-
-    Returns
-    -------
-    float
-    """
+    """Largest distance among up to 2,000 rows, the farthest from the center included."""
     if rows.shape[0] > _DIAMETER_ROWS:
         distance = row_norms(rows - rows.mean(axis=0))
         rows = rows[np.argsort(-distance, kind="stable")[:_DIAMETER_ROWS]]

@@ -25,16 +25,7 @@ _LEAST_DIAGONAL = 1e-12  # of the largest: a column that is as good as zero on t
 
 
 def own_weights(feature_map: FeatureMap) -> np.ndarray:
-    """The weights a map has, in the order of the normal equations: head or its coefficients, then waves.
-
-    Parameters
-    ----------
-    feature_map : FeatureMap
-
-    Returns
-    -------
-    ndarray of shape (n_weights,)
-    """
+    """The weights a map has, in the order of the normal equations: head or its coefficients, then waves."""
     basis = feature_map.basis
     head = feature_map.head_weights if basis.sphere else np.asarray(basis.coefficients)
     return np.concatenate([head, feature_map.wave_weights])
@@ -62,20 +53,7 @@ class RowPairs:
 
     @classmethod
     def of(cls, feature_map: FeatureMap, rows: np.ndarray, exact: np.ndarray) -> Self:
-        """The pairs of some rows with the first of them, as many as `exact` has columns.
-
-        Parameters
-        ----------
-        feature_map : FeatureMap
-            Without projection; its weights do not matter.
-        rows : ndarray of shape (m, dim)
-            Placed rows.
-        exact : ndarray of shape (m, p)
-
-        Returns
-        -------
-        RowPairs
-        """
+        """The pairs of some rows with the first of them, as many as `exact` has columns."""
         s, basis = len(feature_map.frequencies), feature_map.basis
         base = replace(feature_map, head_weights=np.ones(basis.n_columns), wave_weights=np.ones(s), padding=0)
         columns = base.columns(rows)
@@ -90,16 +68,7 @@ class RowPairs:
         return self.columns[: self.exact.shape[1]]
 
     def estimate(self, weights: np.ndarray) -> np.ndarray:
-        """The approximation that some weights give.
-
-        Parameters
-        ----------
-        weights : ndarray of shape (n_weights,)
-
-        Returns
-        -------
-        ndarray of shape (m, p)
-        """
+        """The approximation that some weights give."""
         head = weights[len(self.powers) : weights.size - self.n_waves]
         of_columns = np.concatenate([head, np.tile(weights[weights.size - self.n_waves :], 2)])
         total = (self.columns * of_columns) @ self.others.T
@@ -108,25 +77,11 @@ class RowPairs:
         return np.asarray(total)
 
     def inner(self, matrix: np.ndarray) -> np.ndarray:
-        """⟨matrix, b_cb_c'ᵀ⟩ for each weight that belongs to columns.
-
-        Parameters
-        ----------
-        matrix : ndarray of shape (m, p)
-
-        Returns
-        -------
-        ndarray of shape (n_head + n_waves,)
-        """
+        """⟨matrix, b_cb_c'ᵀ⟩ for each weight that belongs to columns."""
         return self._fold(np.einsum("ij,ij->j", self.columns, matrix @ self.others)[:, None])[:, 0]
 
     def gram(self) -> np.ndarray:
-        """Inner products among the rank-one matrices of all weights that belong to columns.
-
-        Returns
-        -------
-        ndarray of shape (n_head + n_waves, n_head + n_waves)
-        """
+        """Inner products among the rank-one matrices of all weights that belong to columns."""
         with blas_threads(self.columns.size * self.columns.shape[1]):
             inner = self.columns.T @ self.columns
             inner *= inner if len(self.others) == len(self.columns) else self.others.T @ self.others
@@ -142,13 +97,7 @@ class RowPairs:
 @final
 @dataclass(frozen=True, eq=False)
 class NormalEquations:
-    """``‖K − Σ_w a_w B_w‖² = ‖K‖² − 2 target·a + a·matrix·a``, and the weights to start from.
-
-    Parameters
-    ----------
-    matrix : ndarray of shape (n_weights, n_weights)
-    target, prior : ndarray of shape (n_weights,)
-    """
+    """``‖K − Σ_w a_w B_w‖² = ‖K‖² − 2 target·a + a·matrix·a``, and the weights to start from."""
 
     matrix: np.ndarray
     target: np.ndarray
@@ -156,17 +105,7 @@ class NormalEquations:
 
     @classmethod
     def of(cls, pairs: RowPairs, prior: np.ndarray) -> Self:
-        """The equations of some pairs.
-
-        Parameters
-        ----------
-        pairs : RowPairs
-        prior : ndarray of shape (n_weights,)
-
-        Returns
-        -------
-        NormalEquations
-        """
+        """The equations of some pairs."""
         matrix, target, powers = pairs.gram(), pairs.inner(pairs.exact), pairs.powers
         if powers:
             mixed = np.array([pairs.inner(power) for power in powers])
@@ -176,18 +115,7 @@ class NormalEquations:
         return cls(matrix, target, prior)
 
     def solve(self, ridge: float) -> np.ndarray | None:
-        """The weights with a pull towards the prior.
-
-        Parameters
-        ----------
-        ridge : float
-            Relative to the diagonal.
-
-        Returns
-        -------
-        ndarray of shape (n_weights,) or None
-            None where rounding leaves no positive definite matrix.
-        """
+        """The weights with a pull towards the prior."""
         diagonal = np.diagonal(self.matrix)
         diagonal = np.maximum(diagonal, _LEAST_DIAGONAL * float(np.max(diagonal)))
         scale = 1.0 / np.sqrt(diagonal)

@@ -92,19 +92,7 @@ def _remembered_values(kernel: Kernel, reach: float) -> RadialValues:
 
 
 def radial_values(kernel: Kernel, rows: np.ndarray) -> RadialValues | None:
-    """What the loop needs to know of a kernel, for distances that rows like these have.
-
-    Parameters
-    ----------
-    kernel : Kernel
-    rows : ndarray of shape (m, dim)
-        Placed.
-
-    Returns
-    -------
-    RadialValues or None
-        None for a kernel that does not know all distances, which is asked itself, and for rows that are all the same.
-    """
+    """What the loop needs to know of a kernel, for distances that rows like these have."""
     if not kernel.known_everywhere:
         return None
     reach = float(row_norms(rows - rows.mean(axis=0)).max(initial=0.0))
@@ -148,13 +136,6 @@ class Sections:
 
     def write(self, X: Any, out: FloatArray) -> None:
         """Write k(x, l) for all rows and landmarks.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n, dim)
-            Placed rows.
-        out : ndarray of shape (n, n_landmarks), float32 or float64
-            May be a slice of columns of a larger array. Distances are computed in double precision, the kernel in that of `out`.
 
         Notes
         -----
@@ -238,17 +219,6 @@ class Sections:
 
 def compiled_gram(kernel: Kernel, rows: np.ndarray) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
     """A function of two blocks of placed rows that gives their kernel matrix.
-
-    Parameters
-    ----------
-    kernel : Kernel
-    rows : ndarray of shape (m, dim)
-        Placed rows, whose distances are provided for.
-
-    Returns
-    -------
-    callable
-        ``gram(A, B)``, an ndarray of float64.
 
     Examples
     --------

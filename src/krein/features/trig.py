@@ -52,26 +52,6 @@ def trig_map(
 
     .. math:: \bigl[a_j \cos(\omega_j \cdot x)\bigr]_{j<s},\ \bigl[a_j \sin(\omega_j \cdot x)\bigr]_{j<s}
 
-    Parameters
-    ----------
-    X : array or sparse matrix of shape (n_samples, n_features)
-        The rows, in any memory layout. Blocks of rows are converted to the type of ``out`` where needed; sparse rows are
-        never made dense.
-    frequencies : ndarray of shape (n_frequencies, n_features)
-        The frequencies :math:`\omega_j`, of the type of ``out``.
-    amplitudes : ndarray of shape (n_frequencies,)
-        The amplitudes :math:`a_j`, of the type of ``out`` and of either sign.
-    out : ndarray of shape (n_samples, 2 * n_frequencies), float32 or float64
-        Receives the cosines in its first half and the sines in its second, both in the order of the frequencies. May be
-        a slice of columns of a larger array.
-    n_threads : int, optional
-        As many threads share the rows; by default as many as :func:`krein._core.threads.n_threads` gives.
-
-    Returns
-    -------
-    out : ndarray of shape (n_samples, 2 * n_frequencies)
-        The array that was passed in.
-
     Notes
     -----
     Cosine and sine are within 2 ulp (of 1) of those of the computed argument; rounding in the projection adds to that in
@@ -160,18 +140,7 @@ class PackedFrequencies:
 
 
 def packed_frequencies(kernels: ModuleType, frequencies: FloatArray) -> PackedFrequencies:
-    """Pack frequencies once, for all rows.
-
-    Parameters
-    ----------
-    kernels : module
-        The compiled loops.
-    frequencies : ndarray of shape (n_frequencies, n_features)
-
-    Returns
-    -------
-    PackedFrequencies
-    """
+    """Pack frequencies once, for all rows."""
     d, dtype = frequencies.shape[1], frequencies.dtype
     packed = _pack(frequencies, kernels.tile_columns(dtype))
     # Wide tiles write long stretches of the output, but their frequencies should stay in the level-2 cache.

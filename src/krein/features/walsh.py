@@ -47,20 +47,6 @@ def hadamard_frequencies(signs: NDArray[Any], radii: FloatArray, dim: int) -> Fl
     .. math:: \omega_j = r_j \sqrt{p/d}\,\bigl(p^{-3/2} H D_3 H D_2 H D_1\bigr)_{j \bmod p,\, :d}
               \quad\text{with the signs of block } \lfloor j/p \rfloor
 
-    Parameters
-    ----------
-    signs : ndarray of shape (n_blocks, 3, p)
-        Entries ±1, the diagonals :math:`D_1, D_2, D_3` of each block.
-    radii : ndarray of shape (n_frequencies,)
-        The radii :math:`r_j`; at most ``n_blocks * p`` of them.
-    dim : int
-        The number of coordinates d, at most p.
-
-    Returns
-    -------
-    frequencies : ndarray of shape (n_frequencies, dim)
-        Of the type of ``radii``.
-
     Notes
     -----
     The rows of :math:`p^{-3/2} H D_3 H D_2 H D_1` are orthonormal. Cut to d coordinates their squared norm has mean
@@ -88,24 +74,6 @@ def hadamard_trig_map(
     .. math:: \bigl[a_j \cos(\omega_j \cdot x)\bigr]_{j<s},\ \bigl[a_j \sin(\omega_j \cdot x)\bigr]_{j<s}
 
     Equal, up to rounding, to ``trig_map(X, hadamard_frequencies(signs, radii, X.shape[1]), amplitudes, out)``.
-
-    Parameters
-    ----------
-    X : array or sparse matrix of shape (n_samples, n_features)
-        The rows, in any memory layout. Sparse rows are made dense block by block.
-    signs : ndarray of shape (n_blocks, 3, p)
-        Entries ±1, with p the least power of two that is no less than ``n_features``.
-    radii, amplitudes : ndarray of shape (n_frequencies,)
-        Of the type of ``out``; at most ``n_blocks * p`` of them. Frequency j belongs to block ``j // p``.
-    out : ndarray of shape (n_samples, 2 * n_frequencies), float32 or float64
-        Receives the cosines in its first half and the sines in its second. May be a slice of columns.
-    n_threads : int, optional
-        As many threads share the rows; by default as many as :func:`krein._core.threads.n_threads` gives.
-
-    Returns
-    -------
-    out : ndarray of shape (n_samples, 2 * n_frequencies)
-        The array that was passed in.
 
     Notes
     -----

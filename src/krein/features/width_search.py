@@ -47,25 +47,7 @@ Found = tuple[Drawn, WidthTrial]
 def search_width(
     recipe: FeatureRecipe, sample: PlacedRows, region: Region, gram: Gram, rng: np.random.Generator
 ) -> tuple[Drawn, WidthSearch]:
-    """The smallest map that meets the recipe's error; the most accurate one where none does.
-
-    Parameters
-    ----------
-    recipe : FeatureRecipe
-        With ``n_components="auto"``. Its weights say which kinds are tried; ``"auto"`` is projected ones, and a calibrated one of
-        the width that was found, which is taken if it meets the target as well because it costs less per row.
-    sample : PlacedRows
-        With rows to hold out.
-    region : Region
-    gram : callable
-        ``gram(A, B)`` is the exact kernel matrix of placed rows.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    drawn : Drawn
-    search : WidthSearch
-    """
+    """The smallest map that meets the recipe's error; the most accurate one where none does."""
     target, found = recipe.error, list[Found]()
     plain_rng, wide_rng = rng.spawn(2)
     if recipe.weights == "calibrated":

@@ -18,16 +18,6 @@ def fits(value: Any, hint: Any) -> bool:
     Numbers of numpy count as numbers, a whole number as a float, and True as neither. What cannot be told from the value alone (a
     protocol, a type variable) is left to the constructor that takes it.
 
-    Parameters
-    ----------
-    value : object
-    hint : type or annotation
-        As `typing.get_type_hints` resolves it.
-
-    Returns
-    -------
-    bool
-
     Examples
     --------
     >>> fits((1.0, 2), tuple[float, ...]), fits(None, float | None), fits("one", float)
@@ -63,14 +53,6 @@ def fits(value: Any, hint: Any) -> bool:
 
 def describe(hint: Any) -> str:
     """An annotation in a few words, for an error.
-
-    Parameters
-    ----------
-    hint : type or annotation
-
-    Returns
-    -------
-    str
 
     Examples
     --------

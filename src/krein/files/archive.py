@@ -50,16 +50,7 @@ _BRACKETS[list(b"[{")], _BRACKETS[list(b"]}")] = 1, -1
 
 
 def write_archive(path: Path, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-    """Write a header and arrays, all or nothing.
-
-    Parameters
-    ----------
-    path : Path
-    header : dict
-        What JSON can hold.
-    arrays : dict of str to ndarray
-        Names of letters, digits, dots and underscores.
-    """
+    """Write a header and arrays, all or nothing."""
     text = json.dumps(header, indent=1, allow_nan=False, ensure_ascii=False).encode("utf-8", "surrogatepass")
     if len(text) > _MOST_HEADER_BYTES:
         raise ModelFileError(
@@ -90,27 +81,7 @@ def write_archive(path: Path, header: dict[str, Any], arrays: dict[str, np.ndarr
 
 
 def read_archive(path: Path, formats: dict[int, str]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Read the header and the arrays of a model file, checked against its checksum.
-
-    Parameters
-    ----------
-    path : Path
-    formats : dict of int to str
-        Known values of the header's entry ``format``: empty text for one that can be read, else what to do about it.
-
-    Returns
-    -------
-    header : dict
-    arrays : dict of str to ndarray
-        Aligned, in the byte order of this machine, and nobody else's.
-
-    Raises
-    ------
-    FileNotFoundError, IsADirectoryError, PermissionError
-        As `open` does.
-    ModelFileError
-        For anything else that is wrong.
-    """
+    """Read the header and the arrays of a model file, checked against its checksum."""
     try:
         if not stat.S_ISREG(os.stat(path).st_mode) and not path.is_dir():
             raise ModelFileError(f"{path} is a device or a pipe, not a model file")

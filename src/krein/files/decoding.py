@@ -33,18 +33,7 @@ class Decoder:
         self._arrays = dict(arrays)
 
     def decode_whole(self, tree: Any, root: str) -> Any:
-        """The value a tree stands for, all arrays used up.
-
-        Parameters
-        ----------
-        tree : None, bool, int, float, str, list or dict
-        root : str
-            What to call the whole in errors.
-
-        Returns
-        -------
-        object
-        """
+        """The value a tree stands for, all arrays used up."""
         value = self._decode(tree, root)
         if self._arrays:
             raise ValueError(f"nothing refers to the array {next(iter(self._arrays))!r}")

@@ -34,18 +34,7 @@ class Encoder:
         self.arrays: dict[str, np.ndarray] = {}
 
     def encode(self, value: Any, path: str = "") -> Any:
-        """The value as a tree.
-
-        Parameters
-        ----------
-        value : object
-        path : str, default=""
-            Where it sits in the whole, such as ``"features_.kernel_"``.
-
-        Returns
-        -------
-        None, bool, int, float, str, list or dict
-        """
+        """The value as a tree."""
         if value is None or isinstance(value, bool):
             return value
         if isinstance(value, str):

@@ -16,21 +16,7 @@ MATRIX_SUFFIXES = (".npy", ".npz", ".csv", ".txt", ".tsv")
 
 
 def read_matrix(path: str | os.PathLike[str]) -> np.ndarray:
-    """A square matrix; an NPY file is mapped into memory, of an NPZ file the one square array is taken.
-
-    Parameters
-    ----------
-    path : str or path
-
-    Returns
-    -------
-    ndarray of shape (n, n)
-
-    Raises
-    ------
-    TableError
-        If there is no square matrix of numbers in the file; the message names the file.
-    """
+    """A square matrix; an NPY file is mapped into memory, of an NPZ file the one square array is taken."""
     found = {
         name: array for name, array in _arrays(path).items() if array.ndim == 2 and array.shape[0] == array.shape[1]
     }
@@ -44,22 +30,7 @@ def read_matrix(path: str | os.PathLike[str]) -> np.ndarray:
 
 
 def read_labels(path: str | os.PathLike[str], n_objects: int) -> np.ndarray:
-    """One label or number for each object: the one array of that length in a file.
-
-    Parameters
-    ----------
-    path : str or path
-    n_objects : int
-
-    Returns
-    -------
-    ndarray of shape (n_objects,)
-
-    Raises
-    ------
-    TableError
-        If there is no such array; the message names the file.
-    """
+    """One label or number for each object: the one array of that length in a file."""
     found = {name: array.ravel() for name, array in _arrays(path).items() if array.size == n_objects}
     if len(found) != 1:
         have = "none" if not found else f"{len(found)} ({', '.join(found)})"

@@ -27,22 +27,7 @@ _FORMATS = {
 
 
 def save_model(estimator: SavableMixin, path: str | os.PathLike[str], *, notes: dict[str, Any] | None = None) -> None:
-    """Write an estimator of this library to a file.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Learner or feature map, fitted or not.
-    path : str or path
-    notes : dict, default=None
-        Anything JSON can hold; `read_header` returns it.
-
-    Raises
-    ------
-    ModelFileError
-        If the model holds something that is neither data nor an object of this library (such as the function inside
-        `krein.kernels.Radial`), or if the path cannot be written.
-    """
+    """Write an estimator of this library to a file."""
     from krein import __version__
 
     name = type(estimator).__name__
@@ -92,32 +77,12 @@ def load_model(path: str | os.PathLike[str]) -> Any:
 
 
 def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """The JSON header of a model file.
-
-    Parameters
-    ----------
-    path : str or path
-
-    Returns
-    -------
-    dict
-        Format, version, class, notes, and the model without its arrays; checked against the checksum.
-    """
+    """The JSON header of a model file."""
     return _read(Path(path))[0]
 
 
 def read_model(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
-    """Read a model and the notes that were saved with it.
-
-    Parameters
-    ----------
-    path : str or path
-
-    Returns
-    -------
-    estimator
-    notes : dict
-    """
+    """Read a model and the notes that were saved with it."""
     header, arrays = _read(Path(path))
     try:
         estimator = Decoder(arrays).decode_whole(header["model"], "the model")

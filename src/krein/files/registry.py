@@ -76,15 +76,6 @@ class Entry:
         """Whether the numbers of an argument or a learned attribute must be finite.
 
         Single numbers given to a constructor are its own affair: a radius may well be infinite.
-
-        Parameters
-        ----------
-        name : str
-        value : object
-
-        Returns
-        -------
-        bool
         """
         return name not in self.unbounded and (self.is_estimator or not isinstance(value, float))
 
@@ -134,21 +125,6 @@ def register(
     The class is a dataclass, an estimator with `SavableMixin`, or any class whose constructor stores its arguments under their own
     names. It is rebuilt by calling it, so that its constructor can check the values.
 
-    Parameters
-    ----------
-    tag : str
-        Lower-case words joined by hyphens or dots; other packages put their name first, as in ``"mylab.string-kernel"``.
-    learned : mapping of str to annotation, default=None
-        Learned attributes of a fitted estimator and their types, without those that scikit-learn itself keeps (``n_features_in_``
-        and the like). Values of another type are rejected. An attribute that may be None may be missing.
-    unbounded : sequence of str, default=()
-        Fields or learned attributes whose numbers may be infinite or NaN; in all others such numbers are rejected.
-
-    Returns
-    -------
-    callable
-        A decorator that returns the class unchanged.
-
     Examples
     --------
     >>> from dataclasses import dataclass
@@ -177,34 +153,14 @@ def register(
 
 
 def entry_of(kind: type) -> Entry | None:
-    """The entry of a class.
-
-    Parameters
-    ----------
-    kind : type
-
-    Returns
-    -------
-    Entry or None
-        None if it is not registered; a subclass is not what its base is.
-    """
+    """The entry of a class."""
     if kind not in _by_class:
         _import_tables()
     return _by_class.get(kind)
 
 
 def entry_for(tag: str) -> Entry | None:
-    """The entry under a tag.
-
-    Parameters
-    ----------
-    tag : str
-
-    Returns
-    -------
-    Entry or None
-        None if no class of this version has the tag.
-    """
+    """The entry under a tag."""
     if tag not in _by_tag:
         _import_tables()
     return _by_tag.get(tag)

@@ -31,16 +31,6 @@ _TWISTER_WORDS = 624  # of the state of a Mersenne twister
 def array_dtype(name: str) -> np.dtype | None:
     """The dtype, in the byte order of this machine, that is called so in a file.
 
-    Parameters
-    ----------
-    name : str
-        As in an ``.npy`` header, such as ``"<f8"``; files are little-endian.
-
-    Returns
-    -------
-    dtype or None
-        None for a dtype that no model file has.
-
     Examples
     --------
     >>> array_dtype("<f8"), array_dtype("<U3").itemsize, array_dtype("|O"), array_dtype("<f16")
@@ -51,14 +41,7 @@ def array_dtype(name: str) -> np.dtype | None:
 
 
 def check_array(array: np.ndarray, path: str) -> None:
-    """An error if bytes of an array are no value of its type: compiled code may rely on it.
-
-    Parameters
-    ----------
-    array : ndarray
-    path : str
-        Where it sits, for the error.
-    """
+    """An error if bytes of an array are no value of its type: compiled code may rely on it."""
     flat = array.reshape(-1, order="A")
     if array.dtype.kind == "b" and flat.size and flat.view(np.uint8).max() > 1:
         raise ValueError(f"{path} has bytes that are neither true nor false")
@@ -71,16 +54,6 @@ def check_field(value: Any, hint: Any, path: str, *, finite: bool, text: bool = 
 
     Arrays, also those in tuples and lists, hold real numbers that compiled code knows, or complex ones where the annotation leaves
     it open (Any).
-
-    Parameters
-    ----------
-    value : object
-    hint : annotation
-    path : str
-    finite : bool
-        Whether numbers must be finite.
-    text : bool, default=False
-        Whether it may hold labels instead.
     """
     if not fits(value, hint):
         raise ValueError(f"{path} must be {describe(hint)}, got {_kind(value)}")
@@ -106,35 +79,14 @@ def _numbers(value: Any) -> Iterator[Any]:
 
 
 def check_integer(value: int, path: str) -> int:
-    """A whole number that fits into 64 bits.
-
-    Parameters
-    ----------
-    value : int
-    path : str
-
-    Returns
-    -------
-    int
-    """
+    """A whole number that fits into 64 bits."""
     if not -_INTEGERS <= value < _INTEGERS:
         raise ValueError(f"{path} is a whole number beyond 64 bits")
     return value
 
 
 def csr_from(data: Any, indices: Any, indptr: Any, shape: Any, path: str) -> sp.csr_array:
-    """A sparse matrix whose structure has been checked in full: indices in range and in order, none given twice.
-
-    Parameters
-    ----------
-    data, indices, indptr : ndarray
-    shape : sequence of two int
-    path : str
-
-    Returns
-    -------
-    csr_array
-    """
+    """A sparse matrix whose structure has been checked in full: indices in range and in order, none given twice."""
     for name, part, kinds in (("data", data, "biufc"), ("indices", indices, "i"), ("indptr", indptr, "i")):
         if not isinstance(part, np.ndarray) or part.ndim != 1 or part.dtype.kind not in kinds:
             raise ValueError(f"the {name} of the sparse matrix {path} must be a vector of numbers, got {_kind(part)}")
@@ -150,19 +102,7 @@ def csr_from(data: Any, indices: Any, indptr: Any, shape: Any, path: str) -> sp.
 
 
 def random_state_from(key: Any, position: Any, has_gauss: Any, gauss: Any, path: str) -> np.random.RandomState:
-    """A Mersenne twister in a given state; numpy itself would take a position outside the state.
-
-    Parameters
-    ----------
-    key : ndarray of shape (624,), uint32
-    position, has_gauss : int
-    gauss : float
-    path : str
-
-    Returns
-    -------
-    RandomState
-    """
+    """A Mersenne twister in a given state; numpy itself would take a position outside the state."""
     words = isinstance(key, np.ndarray) and key.dtype == np.uint32 and key.shape == (_TWISTER_WORDS,)
     if not words or not fits(position, int) or not 0 <= position <= _TWISTER_WORDS:
         raise ValueError(f"{path} is not a state of a Mersenne twister")
@@ -174,19 +114,7 @@ def random_state_from(key: Any, position: Any, has_gauss: Any, gauss: Any, path:
 
 
 def scalar_from(dtype: Any, value: Any, path: str) -> np.generic:
-    """A numpy number of a given type.
-
-    Parameters
-    ----------
-    dtype : str
-        As `array_dtype` takes it.
-    value : bool, int or float
-    path : str
-
-    Returns
-    -------
-    numpy scalar
-    """
+    """A numpy number of a given type."""
     known = _NUMBER_DTYPES.get(dtype) if isinstance(dtype, str) else None
     python = {"b": bool, "i": int, "u": int, "f": float}.get(known.kind if known is not None else "")
     if known is None or python is None or not fits(value, python):

@@ -288,16 +288,7 @@ class Product(_Composite):
 
 
 def signed_sum(terms: Terms) -> Kernel:
-    """The sum, or the bare kernel where only one with coefficient 1 is left.
-
-    Parameters
-    ----------
-    terms : tuple of (coefficient, kernel)
-
-    Returns
-    -------
-    Kernel
-    """
+    """The sum, or the bare kernel where only one with coefficient 1 is left."""
     kept = _collected(terms)
     if len(kept) == 1 and kept[0][0] == 1.0:
         return kept[0][1]
@@ -305,16 +296,7 @@ def signed_sum(terms: Terms) -> Kernel:
 
 
 def product(left: Kernel, right: Kernel) -> Kernel:
-    """The product of two kernels, multiplied out.
-
-    Parameters
-    ----------
-    left, right : Kernel
-
-    Returns
-    -------
-    Kernel
-    """
+    """The product of two kernels, multiplied out."""
     count = len(left.terms()) * len(right.terms())
     if count > _MOST_TERMS:
         raise ValueError(

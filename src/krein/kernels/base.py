@@ -259,19 +259,7 @@ class Kernel(ABC):
         return X
 
     def __call__(self, X: Any, Y: Any | None = None) -> np.ndarray:
-        """Exact Gram matrix.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n_samples_X, n_features)
-        Y : array or sparse matrix of shape (n_samples_Y, n_features), default=None
-            If None, or the same object as X, the result is exactly symmetric with k(0) on the diagonal.
-
-        Returns
-        -------
-        ndarray of shape (n_samples_X, n_samples_Y)
-            float32 if both inputs are float32, else float64.
-        """
+        """Exact Gram matrix."""
         same = Y is None or Y is X
         X = self.place(X)
         if not same:

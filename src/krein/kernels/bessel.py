@@ -17,20 +17,7 @@ _LARGE_ORDER = 1000.0  # from here on three terms of Debye's expansion are exact
 
 
 def log_matern(nu: float, x: np.ndarray) -> np.ndarray:
-    r"""Logarithm of :math:`M_\nu(x)`, never NaN.
-
-    Parameters
-    ----------
-    nu : float
-        :math:`\nu > 0`.
-    x : ndarray
-        At least 0, possibly infinite.
-
-    Returns
-    -------
-    ndarray of the shape of x
-        At most 0. Beyond :math:`\max(4000, 4\nu)`, where M is below the least positive number, the value there.
-    """
+    r"""Logarithm of :math:`M_\nu(x)`, never NaN."""
     x = np.minimum(np.asarray(x, dtype=np.float64), max(4000.0, 4.0 * min(nu, 1e300)))
     if nu >= _LARGE_ORDER:
         return np.asarray(np.minimum(_log_matern_of_large_order(nu, x), 0.0))
@@ -67,17 +54,6 @@ def log_kv(order: float, x: np.ndarray) -> np.ndarray:
 
     by the trapezoidal rule around the peak :math:`\sinh s = \nu/x`: the integrand is entire, so the rule converges
     faster than any power.
-
-    Parameters
-    ----------
-    order : float
-        :math:`\nu \ge 0`.
-    x : ndarray
-        Greater than 0.
-
-    Returns
-    -------
-    ndarray of the shape of x
     """
     x = np.asarray(x, dtype=np.float64)
     with np.errstate(over="ignore", under="ignore", divide="ignore"):

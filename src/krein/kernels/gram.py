@@ -26,20 +26,6 @@ def radial_gram(
     cancels are computed again from the differences, so equal rows are at distance exactly zero. With ``Y=None`` only
     blocks on and above the diagonal are computed and mirrored: the result is symmetric to the last bit. Blocks are shared
     among threads, as numpy's passes hold no lock; each is computed by one, so their number changes no bit.
-
-    Parameters
-    ----------
-    radial : callable
-        From an array of distances to one of values; called by several threads at once.
-    X : array or CSR matrix of shape (n, d)
-    Y : array or CSR matrix of shape (m, d), or None
-        None stands for X.
-    max_distance : float, default=inf
-        Larger distances, which only rounding can give, are cut to it.
-
-    Returns
-    -------
-    ndarray of shape (n, m), float32 if both inputs are float32, else float64
     """
     symmetric = Y is None
     Y = X if Y is None else Y

@@ -16,16 +16,7 @@ _GROWING = 4.0  # length scales of a kernel that grows without end
 
 
 def kernel_card(kernel: Kernel) -> str:
-    """A kernel as HTML.
-
-    Parameters
-    ----------
-    kernel : Kernel
-
-    Returns
-    -------
-    str
-    """
+    """A kernel as HTML."""
     drawing, facts = "", []
     if kernel.known_everywhere:
         z = np.linspace(0.0, _reach(kernel), _STEPS)

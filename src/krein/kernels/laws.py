@@ -20,59 +20,19 @@ class RadiusLaw(ABC):
 
     @abstractmethod
     def pdf(self, r: np.ndarray) -> np.ndarray:
-        """Density.
-
-        Parameters
-        ----------
-        r : ndarray
-            Radii, at least 0.
-
-        Returns
-        -------
-        ndarray of the shape of r
-        """
+        """Density."""
 
     @abstractmethod
     def cdf(self, r: np.ndarray) -> np.ndarray:
-        """Probability of a radius at most r.
-
-        Parameters
-        ----------
-        r : ndarray
-            Radii, at least 0.
-
-        Returns
-        -------
-        ndarray of the shape of r
-        """
+        """Probability of a radius at most r."""
 
     @abstractmethod
     def sf(self, r: np.ndarray) -> np.ndarray:
-        """Probability of a radius above r, without cancellation.
-
-        Parameters
-        ----------
-        r : ndarray
-            Radii, at least 0.
-
-        Returns
-        -------
-        ndarray of the shape of r
-        """
+        """Probability of a radius above r, without cancellation."""
 
     @abstractmethod
     def ppf(self, u: np.ndarray) -> np.ndarray:
-        """Inverse of `cdf`.
-
-        Parameters
-        ----------
-        u : ndarray
-            Probabilities, 0 to 1.
-
-        Returns
-        -------
-        ndarray of the shape of u
-        """
+        """Inverse of `cdf`."""
 
     @property
     @abstractmethod
@@ -83,13 +43,7 @@ class RadiusLaw(ABC):
 @final
 @dataclass(frozen=True)
 class ChiLaw(RadiusLaw):
-    r""":math:`\omega \sim N(0, s^{-2} I_d)`: the spectrum of the Gaussian kernel of scale s.
-
-    Parameters
-    ----------
-    dim : int
-    scale : float
-    """
+    r""":math:`\omega \sim N(0, s^{-2} I_d)`: the spectrum of the Gaussian kernel of scale s."""
 
     dim: int
     scale: float

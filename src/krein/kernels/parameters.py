@@ -12,33 +12,14 @@ __all__ = ["changed_params", "constructor_params", "nested_params"]
 
 
 def constructor_params(value: object) -> dict[str, Any]:
-    """What the constructor takes, as the value holds it.
-
-    Parameters
-    ----------
-    value : object
-        Keeps each argument of its constructor under the argument's name.
-
-    Returns
-    -------
-    dict
-    """
+    """What the constructor takes, as the value holds it."""
     variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     _, *given = inspect.signature(type(value).__init__).parameters.values()
     return {parameter.name: getattr(value, parameter.name) for parameter in given if parameter.kind not in variable}
 
 
 def nested_params(own: Mapping[str, Any]) -> dict[str, Any]:
-    """Parameters, and those of the values among them that have some, as ``kernel__a``.
-
-    Parameters
-    ----------
-    own : mapping of str to value
-
-    Returns
-    -------
-    dict
-    """
+    """Parameters, and those of the values among them that have some, as ``kernel__a``."""
     params = dict(own)
     for name, value in own.items():
         if isinstance(value, HasParams) and not isinstance(value, type):
@@ -47,22 +28,7 @@ def nested_params(own: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def changed_params(own: Mapping[str, Any], changes: Mapping[str, Any], owner: object) -> dict[str, Any]:
-    """Parameters after some changes; ``kernel__a`` replaces the value ``kernel`` by one with another ``a``.
-
-    Parameters
-    ----------
-    own : mapping of str to value
-        As they are.
-    changes : mapping of str to value
-        Where both ``kernel`` and ``kernel__a`` are given, the first is taken and then changed.
-    owner : object
-        Whose parameters they are, for the error.
-
-    Returns
-    -------
-    dict
-        With the keys of `own`.
-    """
+    """Parameters after some changes; ``kernel__a`` replaces the value ``kernel`` by one with another ``a``."""
     params, deeper = dict(own), dict[str, dict[str, Any]]()
     for key, value in changes.items():
         name, _, inner = key.partition("__")

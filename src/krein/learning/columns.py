@@ -44,17 +44,7 @@ class ColumnSummary:
 
     @classmethod
     def of(cls, X: np.ndarray, weight: np.ndarray | None = None) -> ColumnSummary | None:
-        """The summary of a block of finite rows; None if no row has a positive weight.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n_rows, n_features)
-        weight : ndarray of shape (n_rows,), default=None
-
-        Returns
-        -------
-        ColumnSummary or None
-        """
+        """The summary of a block of finite rows; None if no row has a positive weight."""
         if weight is not None:
             present = np.flatnonzero(weight > 0.0)
             X, weight = X[present], weight[present]
@@ -68,16 +58,7 @@ class ColumnSummary:
         return cls(total, least, greatest, mean, variance)
 
     def merged(self, other: ColumnSummary | None) -> ColumnSummary:
-        """The summary of these rows and others.
-
-        Parameters
-        ----------
-        other : ColumnSummary or None
-
-        Returns
-        -------
-        ColumnSummary
-        """
+        """The summary of these rows and others."""
         if other is None:
             return self
         total = self.weight + other.weight

@@ -40,15 +40,6 @@ def signed_components(gram: np.ndarray, signature: np.ndarray) -> SignedComponen
     M is symmetric: its eigenvalues are real although :math:`J G` is not symmetric. Directions in which G is zero to
     rounding (:math:`\sigma^2 \le D\,\epsilon\,\sigma_1^2`) are left out: no row has anything there.
 
-    Parameters
-    ----------
-    gram : ndarray of shape (n_components, n_components)
-    signature : ndarray of shape (n_components,)
-
-    Returns
-    -------
-    SignedComponents
-
     Examples
     --------
     >>> import numpy as np
@@ -71,20 +62,7 @@ def signed_components(gram: np.ndarray, signature: np.ndarray) -> SignedComponen
 
 
 def leading_components(gram: np.ndarray, signature: np.ndarray, n_components: int | None = None) -> SignedComponents:
-    """The eigenpairs of largest absolute value, those at the size of rounding left out.
-
-    Parameters
-    ----------
-    gram : ndarray of shape (n_components, n_components)
-    signature : ndarray of shape (n_components,)
-    n_components : int or None, default=None
-        Most pairs to keep; None for all.
-
-    Returns
-    -------
-    SignedComponents
-        Without any pair if the Gram matrix is zero.
-    """
+    """The eigenpairs of largest absolute value, those at the size of rounding left out."""
     found = signed_components(gram, signature)
     size = np.abs(found.values)
     # what is left of a direction the rows do not span is noise divided by noise
@@ -110,21 +88,7 @@ class PrincipalAxes:
 
 
 def principal_axes(gram: np.ndarray, signature: np.ndarray, n_components: int | None = None) -> PrincipalAxes:
-    """Principal axes in a Kreĭn space, each with a sign that does not depend on the solver.
-
-    Parameters
-    ----------
-    gram : ndarray of shape (n_features, n_features)
-        Scatter of the features.
-    signature : ndarray of shape (n_features,)
-    n_components : int or None, default=None
-        Most axes to keep; None for all beyond rounding.
-
-    Returns
-    -------
-    PrincipalAxes
-        Without any axis if the scatter is zero.
-    """
+    """Principal axes in a Kreĭn space, each with a sign that does not depend on the solver."""
     found = leading_components(gram, signature, n_components)
     columns = found.lift * np.abs(found.values) ** -0.5
     largest = np.abs(columns).argmax(axis=0) if columns.size else np.empty(0, dtype=int)

@@ -35,61 +35,21 @@ class Copies:
     weight: np.ndarray
 
     def matrix(self, gram: np.ndarray) -> np.ndarray:
-        """The kernel matrix of distinct rows.
-
-        Parameters
-        ----------
-        gram : ndarray of shape (n_rows, n_rows)
-
-        Returns
-        -------
-        ndarray of shape (n_distinct, n_distinct)
-        """
+        """The kernel matrix of distinct rows."""
         return np.asarray(gram[np.ix_(self.first, self.first)])
 
     def means(self, y: np.ndarray) -> np.ndarray:
-        """Weighted means of targets over equal rows.
-
-        Parameters
-        ----------
-        y : ndarray of shape (n_rows, n_targets)
-
-        Returns
-        -------
-        ndarray of shape (n_distinct, n_targets)
-        """
+        """Weighted means of targets over equal rows."""
         columns = [np.bincount(self.group, self.share * column, minlength=self.first.size) for column in y.T]
         return np.stack(columns, axis=1)
 
     def spread(self, coefficients: np.ndarray) -> np.ndarray:
-        """Coefficients of distinct rows, dealt to the rows they stand for.
-
-        Parameters
-        ----------
-        coefficients : ndarray of shape (n_distinct, n_columns)
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_columns)
-        """
+        """Coefficients of distinct rows, dealt to the rows they stand for."""
         return np.asarray(self.share[:, None] * coefficients[self.group])
 
 
 def find_copies(n_rows: int, rows: Any, weight: np.ndarray | None, codes: np.ndarray | None = None) -> Copies:
     """Which rows are equal, and of the same class if they have one.
-
-    Parameters
-    ----------
-    n_rows : int
-    rows : ndarray or CSR matrix of shape (n_rows, n_features), or None
-        None for rows that cannot be compared: each then stands for itself.
-    weight : ndarray of shape (n_rows,) or None
-    codes : ndarray of shape (n_rows,), default=None
-        Classes, counted from zero.
-
-    Returns
-    -------
-    Copies
 
     Examples
     --------

@@ -10,17 +10,7 @@ __all__ = ["symmetric_eigen"]
 
 
 def symmetric_eigen(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Eigenvalues in ascending order, and eigenvectors.
-
-    Parameters
-    ----------
-    matrix : ndarray of shape (n, n), symmetric
-
-    Returns
-    -------
-    values : ndarray of shape (n,)
-    vectors : ndarray of shape (n, n)
-    """
+    """Eigenvalues in ascending order, and eigenvectors."""
     with quiet_blas(), blas_threads(float(matrix.shape[0]) ** 3):
         values, vectors = np.linalg.eigh(matrix)
     return values, vectors

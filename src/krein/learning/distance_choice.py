@@ -39,26 +39,6 @@ def best_form(
 
     Every fold has its own :math:`|K|`. (Leave-one-out in closed form, with the one of all objects, deceives where the negative
     part is large: on ItalyPowerDemand with MSM it took a form with a test accuracy of 0.75 where folds took one with 0.97.)
-
-    Parameters
-    ----------
-    distances : ndarray of shape (n, n)
-        Symmetric.
-    targets : ndarray of shape (n, n_targets)
-        Numbers, or ±1 for each class.
-    forms : sequence
-        To choose from.
-    similarity : callable
-        A form and distances to similarities.
-    rng : numpy.random.Generator
-        Deals objects to folds; draws them if there are more than 800.
-
-    Returns
-    -------
-    best : int
-        Number of the best form; the first of those within rounding.
-    errors : ndarray of shape (n_forms,)
-        Mean squared error relative to that of the mean.
     """
     n = distances.shape[0]
     if n > _MOST:
@@ -91,28 +71,6 @@ def best_form_by_landmarks(
 
     Features of an object that is no landmark do not depend on it, so that leave-one-out in closed form is what it says:
     :math:`(y_i - \hat y_i) / (1 - h_i)`.
-
-    Parameters
-    ----------
-    block : ndarray of shape (n, n_landmarks)
-        Distances of all objects to landmarks.
-    square : ndarray of shape (n_landmarks, n_landmarks)
-        Of the landmarks to each other.
-    targets : ndarray of shape (n, n_targets)
-    scored : ndarray of int
-        Objects that are no landmarks.
-    forms : sequence
-    similarity : callable
-        A form and distances to similarities.
-    rng : numpy.random.Generator
-        Draws objects if there are more than 2,000, and those by which small eigenvalues are dropped.
-
-    Returns
-    -------
-    best : int
-        Number of the best form; the first of those within rounding.
-    errors : ndarray of shape (n_forms,)
-        Mean squared error relative to that of the mean.
     """
     if scored.size > _MOST_LEFT_OUT:
         scored = np.sort(rng.choice(scored, size=_MOST_LEFT_OUT, replace=False))
@@ -142,25 +100,7 @@ def best_form_by_landmarks(
 def chosen_kernel(
     kernel: DistanceKernel, targets: np.ndarray, block: np.ndarray, square: np.ndarray, taken: np.ndarray
 ) -> DistanceKernel:
-    """The kernel with the power and the scale that predict best, by distances to landmarks.
-
-    Parameters
-    ----------
-    kernel : DistanceKernel
-        With ``"auto"`` where something is to be chosen.
-    targets : ndarray of shape (n, n_targets)
-        Numbers, or ±1 for each class.
-    block : ndarray of shape (n, n_landmarks)
-        Distances of all objects to landmarks.
-    square : ndarray of shape (n_landmarks, n_landmarks)
-        Of the landmarks to each other.
-    taken : ndarray of int
-        Which of the objects the landmarks are; empty if they are none of them.
-
-    Returns
-    -------
-    DistanceKernel
-    """
+    """The kernel with the power and the scale that predict best, by distances to landmarks."""
     others = np.setdiff1d(np.arange(block.shape[0]), taken)
     by_landmarks = others.size >= taken.size
     forms = kernel.candidates(block[others].ravel() if by_landmarks else square[np.triu_indices_from(square, 1)])
@@ -179,22 +119,7 @@ def _similarity(form: DistanceKernel, distances: np.ndarray) -> np.ndarray:
 
 
 def tuned_matrix(trained: TrainingMatrix, kernel: DistanceKernel, targets: np.ndarray) -> TrainingMatrix:
-    """The similarities of training objects, with the power and the scale that predict best.
-
-    Parameters
-    ----------
-    trained : TrainingMatrix
-        Of the distances themselves.
-    kernel : DistanceKernel
-        With ``"auto"`` where something is to be chosen.
-    targets : ndarray of shape (n, n_targets)
-        Numbers, or ±1 for each class.
-
-    Returns
-    -------
-    TrainingMatrix
-        Its similarity has the chosen kernel.
-    """
+    """The similarities of training objects, with the power and the scale that predict best."""
     distances = trained.matrix
     forms = kernel.candidates(distances[np.triu_indices_from(distances, 1)])
     best = 0

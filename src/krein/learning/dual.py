@@ -35,17 +35,7 @@ class DualProblem:
     vectors: np.ndarray
 
     def coefficients(self, y: np.ndarray, mu: float) -> np.ndarray:
-        """Coefficients of the given kernel's columns.
-
-        Parameters
-        ----------
-        y : ndarray of shape (n_samples, n_targets)
-        mu : float
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_targets)
-        """
+        """Coefficients of the given kernel's columns."""
         alpha: np.ndarray = self.vectors @ ((self.vectors.T @ (self.root * y)) / (self.values + mu)[:, None])
         alpha = alpha if self.carry is None else self.carry @ alpha
         return np.asarray(self.root * alpha)
@@ -59,19 +49,6 @@ class DualProblem:
         :math:`\mu \beta_i / s_i`, its leverage :math:`1 - \mu A_{ii}`, and its residual after taking away the weight
         :math:`c_i` is :math:`\mu \beta_i / s_i` over :math:`1 - (c_i / s_i^2)(1 - \mu A_{ii})`; for the whole row
         that is :math:`\beta_i / (s_i A_{ii})`.
-
-        Parameters
-        ----------
-        y : ndarray of shape (n_samples, n_targets)
-        mu : ndarray of shape (n_mu,)
-        left_out : ndarray of shape (n_samples,), default=None
-            :math:`c`; None for whole rows.
-        scatter : ndarray of shape (n_samples,), default=None
-            Weighted squares by which targets differ from y in rows that stand for several.
-
-        Returns
-        -------
-        ndarray of shape (n_mu,)
         """
         weight = np.square(self.root[:, 0])
         share = np.ones(weight.size) if left_out is None else left_out / weight
@@ -91,16 +68,7 @@ class DualProblem:
         return scores
 
     def clearance(self, mu: float) -> float:
-        """How far μ keeps from a singular system, min |v + μ| / μ.
-
-        Parameters
-        ----------
-        mu : float
-
-        Returns
-        -------
-        float
-        """
+        """How far μ keeps from a singular system, min |v + μ| / μ."""
         return float(np.abs(self.values + mu).min(initial=np.inf) / mu)
 
 
@@ -117,22 +85,6 @@ def dual_problem(
     With :math:`K = U \Lambda U^\top`: ``"hilbert"`` works on :math:`|K| = U |\Lambda| U^\top`, ``"two"`` on
     :math:`U |\Lambda|\, \mathrm{diag}(1\ \text{or}\ 1/\text{ratio})\, U^\top`, and predictions go back to the given kernel
     by :math:`C = U \mathrm{diag}(1\ \text{or}\ {-1}/\text{ratio})\, U^\top`. ``"krein"`` takes K as it is.
-
-    Parameters
-    ----------
-    gram : ndarray of shape (n_samples, n_samples), symmetric
-    regularizer : {"hilbert", "two", "krein"}
-    ratio : float, default=1.0
-        :math:`\lambda_-/\lambda_+` for ``"two"``.
-    center : bool, default=True
-        For a model with intercept: coefficients sum to zero, and so must the problem.
-    weight : ndarray of shape (n_samples,), default=None
-        Positive weights of the rows; :math:`S K S` with :math:`S = \mathrm{diag}(w)^{1/2}` takes the place of K, so that
-        a row of weight 2 is two rows.
-
-    Returns
-    -------
-    DualProblem
     """
     carry = None
     root = np.ones(gram.shape[0]) if weight is None else np.sqrt(weight)
@@ -175,23 +127,6 @@ def fold_scores(
 
     Leave-one-out in closed form would be optimistic here: :math:`|K|` of all rows depends on the row that is left out, and where
     the kernel has much negative mass the similarity of a row with itself in :math:`|K|` is nothing a new row has.
-
-    Parameters
-    ----------
-    gram : ndarray of shape (n_samples, n_samples)
-    y : ndarray of shape (n_samples, n_targets)
-    lam : ndarray of shape (n_lam,)
-    regularizer : {"hilbert", "two", "krein"}
-    ratio : float, default=1.0
-    center : bool, default=True
-        As in `dual_problem`.
-    n_folds : int, default=5
-    weight : ndarray of shape (n_samples,), default=None
-        As in `dual_problem`.
-
-    Returns
-    -------
-    ndarray of shape (n_lam,)
     """
     n = gram.shape[0]
     weight = np.ones(n) if weight is None else weight

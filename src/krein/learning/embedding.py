@@ -70,18 +70,7 @@ class FittedEmbedding:
         return np.where(self.eigenvalues < 0.0, -1.0, 1.0)
 
     def __call__(self, X: Any, effort: Effort | None = None) -> np.ndarray:
-        """Coordinates of placed objects.
-
-        Parameters
-        ----------
-        X : array or Objects, or rows of a precomputed matrix
-        effort : Effort, default=None
-            For distances that are called.
-
-        Returns
-        -------
-        ndarray of shape (n_objects, n_components), float64
-        """
+        """Coordinates of placed objects."""
         out = np.empty((X.shape[0], self.eigenvalues.size))
         for rows in row_blocks(X.shape[0], _BLOCK):
             products = centered_rows(self.metric.block(X[rows], self.landmarks, effort), self.means)
@@ -105,25 +94,6 @@ def fit_embedding(
     are features with the signature of :math:`\Lambda`; the axes are those of `krein.learning.components.principal_axes`, as in
     `krein.KreinPCA`. With all objects as landmarks this is classical scaling, negative eigenvalues included. No distance is
     computed twice.
-
-    Parameters
-    ----------
-    metric : Similarity
-        Whose values are distances.
-    X : array or Objects
-        Placed training objects, or their matrix of distances.
-    n_components : int
-    n_landmarks : int
-        Objects, drawn at random, to which the others are compared; all of them if there are no more.
-    rng : numpy.random.Generator
-    effort : Effort, default=None
-        For distances that are called.
-
-    Returns
-    -------
-    embedding : FittedEmbedding
-    coordinates : ndarray of shape (n_objects, n_components)
-        Of the training objects.
     """
     n = X.shape[0]
     chosen = np.arange(n) if n_landmarks >= n else np.sort(rng.choice(n, size=n_landmarks, replace=False))

@@ -55,27 +55,6 @@ def fit_exact_ridge(
     Candidates are compared by leave-one-out for ``"krein"`` and by five-fold cross-validation for the others, because
     :math:`|K|` of all rows has seen the row that is left out.
 
-    Parameters
-    ----------
-    gram : ndarray of shape (n_samples, n_samples)
-        Symmetric, of any signs.
-    targets : ndarray of shape (n_samples, n_targets)
-    regularizer : {"hilbert", "two", "krein"}
-    candidates : ndarray of shape (n_candidates, 2), default=None
-        Pairs of λ₊ and λ₋. None means a grid from :math:`10^{-13}` to 10 times the mean absolute eigenvalue.
-    intercept : bool, default=True
-    weight : ndarray of shape (n_samples,), default=None
-        Positive weights of the rows; one of weight 2 is two rows.
-
-    Returns
-    -------
-    ExactRidgeSolution
-
-    Raises
-    ------
-    SingularSystemError
-        If the system of ``"krein"`` is singular at the λ taken.
-
     Examples
     --------
     >>> import numpy as np

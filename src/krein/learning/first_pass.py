@@ -67,23 +67,7 @@ class FirstPass:
         *,
         complete: bool = True,
     ) -> FirstPass:
-        """From sampled rows as they came.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n_sampled, n_features), finite
-        weight : ndarray of shape (n_sampled,) or None
-        columns : ColumnSummary or None, default=None
-        examples : Examples or None, default=None
-            The targets of the sampled rows.
-        n_rows : int or None, default=None
-            As in the class; None for the rows given.
-        complete : bool, default=True
-
-        Returns
-        -------
-        FirstPass
-        """
+        """From sampled rows as they came."""
         n_rows = int(X.shape[0]) if n_rows is None else n_rows
         present = None if weight is None or weight.all() else np.flatnonzero(weight > 0)
         if examples is None:
@@ -100,17 +84,7 @@ class FirstPass:
 
 
 def comparable(seen: FirstPass, targets: Targets) -> FirstPass:
-    """The same with targets that can be compared: several numbers per row may have several units, classes have one.
-
-    Parameters
-    ----------
-    seen : FirstPass
-    targets : Targets
-
-    Returns
-    -------
-    FirstPass
-    """
+    """The same with targets that can be compared: several numbers per row may have several units, classes have one."""
     if seen.merged is None or not isinstance(targets, NumberTargets):
         return seen
     return replace(seen, merged=seen.merged.equalized())
@@ -142,26 +116,7 @@ def look_at_matrix(
     whole: bool = False,
     examples: Examples | None = None,
 ) -> tuple[Any, FirstPass, bool]:
-    """Sample the rows of a matrix.
-
-    Parameters
-    ----------
-    X : ndarray, memory map or CSR matrix of shape (n_rows, n_features)
-    weight : ndarray of shape (n_rows,) or None
-    summarize : bool, default=False
-        Whether the columns of all rows are to be summarized.
-    whole : bool, default=False
-        Whether the sample is to be the matrix as it is, because it holds similarities of its rows.
-    examples : Examples or None, default=None
-        Targets of all rows, for a map that is chosen by them.
-
-    Returns
-    -------
-    X : as given, or as floating point numbers
-    seen : FirstPass
-    checked : bool
-        Whether all rows were found to be finite. A table of more rows than are sampled is not read from end to end for it.
-    """
+    """Sample the rows of a matrix."""
     n_rows = X.shape[0]
     if whole or n_rows <= FEATURE_ROWS:
         X = finite_rows(X, 0)
@@ -209,15 +164,7 @@ class ChunkPass:
         self.rows = 0
 
     def add(self, X: Any, weight: np.ndarray | None, y: np.ndarray | None = None) -> None:
-        """Look at the next chunk.
-
-        Parameters
-        ----------
-        X : ndarray or CSR matrix of shape (n_rows, n_features)
-        weight : ndarray of shape (n_rows,) or None
-        y : ndarray of n_rows entries, default=None
-            Checked targets, needed where a map is chosen by them.
-        """
+        """Look at the next chunk."""
         X = finite_rows(X, self.rows)
         numbers = np.arange(self.rows, self.rows + X.shape[0])
         beside = [] if self._targets is None or y is None else [y]
@@ -228,17 +175,7 @@ class ChunkPass:
             self._columns = part if self._columns is None else self._columns.merged(part)
 
     def seen(self, *, complete: bool = True) -> FirstPass:
-        """What was gathered.
-
-        Parameters
-        ----------
-        complete : bool, default=True
-            Whether no rows are to come.
-
-        Returns
-        -------
-        FirstPass
-        """
+        """What was gathered."""
         if not self.rows:
             raise ValueError("chunks is empty: there is nothing to fit on")
         X, weight, *y = self._kept.columns()

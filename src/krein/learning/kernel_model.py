@@ -63,16 +63,7 @@ class KernelModel:
         return int(self.dual.shape[1])
 
     def __call__(self, X: Any) -> np.ndarray:
-        """Values of shape (n_rows, n_outputs), float64.
-
-        Parameters
-        ----------
-        X : ndarray, memory map or CSR matrix of shape (n_rows, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_outputs)
-        """
+        """Values of shape (n_rows, n_outputs), float64."""
         out = np.empty((X.shape[0], self.width))
         for part in row_blocks(X.shape[0], block_length(self.rows.shape[0])):
             placed = self.placement(finite_rows(X[part], part.start)).astype(np.float64, copy=False)
@@ -81,17 +72,7 @@ class KernelModel:
         return out
 
     def combined(self, weights: np.ndarray, constant: np.ndarray | float = 0.0) -> KernelModel:
-        """Outputs that are linear functions of these: ``f(x) @ weights + constant``.
-
-        Parameters
-        ----------
-        weights : ndarray of shape (n_outputs, n_new)
-        constant : ndarray of shape (n_new,) or float, default=0.0
-
-        Returns
-        -------
-        KernelModel
-        """
+        """Outputs that are linear functions of these: ``f(x) @ weights + constant``."""
         return KernelModel(
             self.placement, self.kernel, self.rows, self.dual @ weights, self.offset @ weights + constant
         )
@@ -105,26 +86,7 @@ def fit_kernel_model(
     candidates: np.ndarray | None = None,
     intercept: bool = True,
 ) -> tuple[KernelModel, tuple[float, float]]:
-    r"""Solve :math:`(K + n\lambda I)\,\alpha = y - b` on all rows.
-
-    Parameters
-    ----------
-    choice : Choice
-        Placement, kernel and λ.
-    rows : MergedRows
-        Raw.
-    regularizer : {"hilbert", "two", "krein"}, default="hilbert"
-        All three are the same for a kernel matrix without negative eigenvalues.
-    candidates : ndarray of shape (n_candidates, 2), default=None
-        Pairs of λ for ``"two"`` and an indefinite kernel, which tells them apart; None for that of the choice.
-    intercept : bool, default=True
-
-    Returns
-    -------
-    KernelModel
-    lam : pair of float
-        λ₊ and λ₋.
-    """
+    r"""Solve :math:`(K + n\lambda I)\,\alpha = y - b` on all rows."""
     placed = choice.placement(rows.X).astype(np.float64, copy=False)
     gram = choice.kernel.gram(placed)
     if choice.lam is None:

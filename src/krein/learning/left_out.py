@@ -46,19 +46,7 @@ class LeftOutModel:
     constant: float
 
     def __call__(self, X: Any, targets: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
-        """Predictions of rows that were fitted on, each without itself.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n_rows, n_features), finite
-        targets : ndarray of shape (n_rows, n_outputs)
-        weight : ndarray of shape (n_rows,), default=None
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_outputs)
-            Rows of weight zero are predicted as they are.
-        """
+        """Predictions of rows that were fitted on, each without itself."""
         out = np.empty(targets.shape)
         for block in feature_blocks(self.features, X, checked=True):
             Z = block.Z.astype(np.float64, copy=False)
@@ -76,22 +64,7 @@ class LeftOutModel:
 def left_out_model(
     features: Features, sums: CenteredSums, lam: tuple[float, float], coef: np.ndarray, intercept: np.ndarray
 ) -> LeftOutModel:
-    """Factorize the system of a fitted ridge model once for all rows.
-
-    Parameters
-    ----------
-    features : Features
-    sums : CenteredSums
-        That it was solved from.
-    lam : pair of float
-        (λ₊, λ₋), of the ``"hilbert"`` or ``"two"`` regularizer.
-    coef : ndarray of shape (n_outputs, n_components)
-    intercept : ndarray of shape (n_outputs,)
-
-    Returns
-    -------
-    LeftOutModel
-    """
+    """Factorize the system of a fitted ridge model once for all rows."""
     system = sums.gram.copy()
     system[np.diag_indices_from(system)] += sums.weight * np.where(features.signature > 0, *lam)
     try:

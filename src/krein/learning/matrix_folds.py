@@ -14,19 +14,7 @@ RIDGES = np.logspace(-5.0, 1.0, 13)  # of the mean size of the eigenvalues
 
 
 def dealt_folds(n: int, folds: int, rng: np.random.Generator) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Objects assigned at random to folds of equal size.
-
-    Parameters
-    ----------
-    n : int
-    folds : int
-    rng : numpy.random.Generator
-
-    Yields
-    ------
-    inside, outside : ndarray of int
-        Objects to learn from, and objects held out.
-    """
+    """Objects assigned at random to folds of equal size."""
     fold = rng.permutation(n) % folds
     for held in range(folds):
         yield np.flatnonzero(fold != held), np.flatnonzero(fold == held)
@@ -39,18 +27,6 @@ def held_out_predictions(
 
     :math:`|K|` is that of the objects inside alone. Leave-one-out in closed form takes it from all objects, which have seen the
     one left out; where the negative part is large that deceives.
-
-    Parameters
-    ----------
-    matrix : ndarray of shape (n, n)
-        Symmetric.
-    targets : ndarray of shape (n, n_targets)
-    inside, outside : ndarray of int
-
-    Returns
-    -------
-    kept, dropped : ndarray of shape (n_ridges, n_outside, n_targets)
-        For each of `RIDGES` times the mean size of the eigenvalues.
     """
     K, across = matrix[np.ix_(inside, inside)], matrix[np.ix_(outside, inside)]
     means = K.mean(axis=0)

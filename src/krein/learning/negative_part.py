@@ -58,21 +58,6 @@ def score_negative_part(
 
     From one eigendecomposition :math:`U \Lambda U^\top` a fold of the other objects' centered matrix, for all
     regularizations at once; both variants have the same grid and take their best of it, so that neither has an advantage.
-
-    Parameters
-    ----------
-    matrix : ndarray of shape (n, n)
-        Symmetric.
-    targets : ndarray of shape (n, n_targets)
-        Numbers, or ±1 for each class.
-    rng : numpy.random.Generator
-        Deals objects to folds.
-    labels : bool
-        Whether columns of targets are classes, the largest prediction of which is the answer.
-
-    Returns
-    -------
-    PartScores
     """
     n = matrix.shape[0]
     folds = min(_FOLDS, n)

@@ -52,17 +52,7 @@ class RidgePath:
     energy: np.ndarray
 
     def coefficients(self, cross: np.ndarray, mu: float) -> np.ndarray:
-        """(G + μR)⁻¹ cross, refined.
-
-        Parameters
-        ----------
-        cross : ndarray of shape (n_components, n_targets)
-        mu : float
-
-        Returns
-        -------
-        ndarray of shape (n_components, n_targets)
-        """
+        """(G + μR)⁻¹ cross, refined."""
         shrink = (1.0 / (self.values + mu))[:, None]
         solution: np.ndarray = self.lift @ (shrink * (self.basis.T @ cross))
         size = math.inf
@@ -76,50 +66,17 @@ class RidgePath:
         return solution
 
     def degrees_of_freedom(self, mu: np.ndarray) -> np.ndarray:
-        """Trace of the hat matrix for each μ, without the intercept.
-
-        Parameters
-        ----------
-        mu : ndarray of shape (n_mu,)
-
-        Returns
-        -------
-        ndarray of shape (n_mu,)
-        """
+        """Trace of the hat matrix for each μ, without the intercept."""
         freedom: np.ndarray = (self.gain * self.energy / (self.values + np.atleast_1d(mu)[:, None])).sum(axis=1)
         return freedom
 
     def clearance(self, mu: float) -> float:
-        """How far μ keeps from the nearest singular system, min |v + μ| / μ; at least 1 if no value is negative.
-
-        Parameters
-        ----------
-        mu : float
-
-        Returns
-        -------
-        float
-        """
+        """How far μ keeps from the nearest singular system, min |v + μ| / μ; at least 1 if no value is negative."""
         return float(np.abs(self.values + mu).min(initial=math.inf) / mu)
 
 
 def ridge_path(gram: np.ndarray, signature: np.ndarray, regularizer: Regularizer, ratio: float = 1.0) -> RidgePath:
     r"""Factorize for all :math:`\mu`.
-
-    Parameters
-    ----------
-    gram : ndarray of shape (n_components, n_components)
-        :math:`G = Z^\top Z`, symmetric, positive semi-definite up to rounding.
-    signature : ndarray of shape (n_components,)
-        ±1 per column.
-    regularizer : {"hilbert", "two", "krein"}
-        R is the identity; 1 on positive and `ratio` on negative columns; or the signature.
-    ratio : float, default=1.0
-        :math:`\lambda_- / \lambda_+` for ``"two"``.
-
-    Returns
-    -------
-    RidgePath
 
     Notes
     -----

@@ -62,25 +62,7 @@ class RidgeOptions:
     def new_sums(
         self, targets: Targets, first: np.ndarray, width: int, *, shift: np.ndarray | None, n_rows: int | None = None
     ) -> RidgeSums:
-        """Sums with nothing in them.
-
-        Parameters
-        ----------
-        targets : Targets
-        first : ndarray
-            Some targets, for a guess at their mean.
-        width : int
-            Number of columns of the features.
-        shift : ndarray of shape (width,) or None
-            What to subtract from features if there is an intercept. None: the mean of the first rows that come. Sums that
-            are to travel between machines are given one, and keep rows rather than features, which are wider.
-        n_rows : int or None, default=None
-            Number of rows to come, if it is known.
-
-        Returns
-        -------
-        RidgeSums
-        """
+        """Sums with nothing in them."""
         choose = self.candidates is None or len(self.candidates) > 1
         kept = self.loo_rows if choose and self.selection == "loo" else 0
         most = kept if n_rows is None else min(kept, n_rows)
@@ -125,19 +107,7 @@ class _KeptRows:
 
 
 def check_lam(lam: Any, regularizer: Any, selection: Any = "loo") -> np.ndarray | None:
-    """Candidates for λ, checked.
-
-    Parameters
-    ----------
-    lam : "auto", float or sequence
-    regularizer : {"hilbert", "two", "krein"}
-    selection : {"loo", "validation", "gcv"}, default="loo"
-
-    Returns
-    -------
-    ndarray of shape (n_candidates, 2) or None
-        Pairs (λ₊, λ₋), or None for the default grid.
-    """
+    """Candidates for λ, checked."""
     one_of(regularizer, "regularizer", _REGULARIZERS)
     one_of(selection, "selection", _SELECTIONS)
     if isinstance(lam, str):
@@ -165,27 +135,7 @@ def check_lam(lam: Any, regularizer: Any, selection: Any = "loo") -> np.ndarray 
 
 
 def solve_ridge(sums: RidgeSums, targets: Targets, features: Features, options: RidgeOptions) -> RidgeSolution:
-    """Choose among the candidates and solve on all rows.
-
-    Parameters
-    ----------
-    sums : RidgeSums
-    targets : Targets
-    features : Features
-        Those the sums are made of.
-    options : RidgeOptions
-
-    Returns
-    -------
-    RidgeSolution
-
-    Raises
-    ------
-    ValueError
-        If there is nothing to learn from.
-    SingularSystemError
-        If ``"krein"`` has no stable solution at the only candidate.
-    """
+    """Choose among the candidates and solve on all rows."""
     everything = sums.everything()
     if not everything.weight:
         raise ValueError("sample_weight is zero for all rows, so there is nothing to fit; pass a positive weight")
@@ -200,36 +150,13 @@ def solve_ridge(sums: RidgeSums, targets: Targets, features: Features, options: 
 
 
 def with_ratios(grid: np.ndarray, regularizer: Regularizer) -> np.ndarray:
-    """Candidates from values of λ₊: with λ₋ a hundredth of it, the same and a hundred times as much for ``"two"``.
-
-    Parameters
-    ----------
-    grid : ndarray of shape (n_lam,)
-    regularizer : {"hilbert", "two", "krein"}
-
-    Returns
-    -------
-    ndarray of shape (n_candidates, 2)
-    """
+    """Candidates from values of λ₊: with λ₋ a hundredth of it, the same and a hundred times as much for ``"two"``."""
     ratios = _RATIOS if regularizer == "two" else (1.0,)
     return np.concatenate([np.stack([grid, ratio * grid], axis=1) for ratio in ratios])
 
 
 def by_ratio(candidates: np.ndarray) -> Iterator[tuple[float, np.ndarray]]:
-    """Candidates of one ratio together, since they share a factorization.
-
-    Parameters
-    ----------
-    candidates : ndarray of shape (n_candidates, 2)
-        Pairs (λ₊, λ₋).
-
-    Yields
-    ------
-    ratio : float
-        λ₋/λ₊, ascending.
-    rows : ndarray of int
-        Which candidates have it.
-    """
+    """Candidates of one ratio together, since they share a factorization."""
     logarithms = np.log(candidates[:, 1]) - np.log(candidates[:, 0])
     order = np.argsort(logarithms, kind="stable")
     for rows in np.split(order, np.flatnonzero(np.diff(logarithms[order]) > _SAME_RATIO) + 1):
@@ -293,19 +220,6 @@ def best_candidate(lam: np.ndarray, scores: np.ndarray, rounding: float = 0.0) -
 
     Where less regularization gains nothing, as when the features interpolate, it costs digits. The margin is far above the
     rounding of a score, so that the choice does not hang on the processor or on the order of the rows.
-
-    Parameters
-    ----------
-    lam : ndarray of shape (n_candidates,) or (n_candidates, 2)
-        λ, or pairs (λ₊, λ₋), whose strength is their product.
-    scores : ndarray of shape (n_candidates,)
-        Infinity where nothing can be said.
-    rounding : float, default=0.0
-        What scores may differ by in any case; NaN if that is not known, as of targets whose squares are not numbers.
-
-    Returns
-    -------
-    int
 
     Examples
     --------

@@ -56,16 +56,7 @@ class RidgeSums:
         self.rows = 0
 
     def add(self, block: FeatureBlock, codes: np.ndarray, Y: np.ndarray) -> None:
-        """Add some rows of the stream.
-
-        Parameters
-        ----------
-        block : FeatureBlock
-        codes : ndarray of n_rows entries
-            Their targets in the form to keep beside sampled rows.
-        Y : ndarray of shape (n_rows, n_targets)
-            There may be more targets than before.
-        """
+        """Add some rows of the stream."""
         self.train.widen(Y.shape[1])
         if self.kept is not None:
             weight = np.ones(block.numbers.size) if block.weight is None else block.weight
@@ -81,12 +72,7 @@ class RidgeSums:
             sums.add(block.Z[rows], Y[rows], None if block.weight is None else block.weight[rows])
 
     def merge(self, other: RidgeSums) -> None:
-        """Add what other sums, started with the same shift, have of other rows.
-
-        Parameters
-        ----------
-        other : RidgeSums
-        """
+        """Add what other sums, started with the same shift, have of other rows."""
         self.rows += other.rows
         self.train.merge(other.train)
         if self.held is not None and other.held is not None:
@@ -95,12 +81,7 @@ class RidgeSums:
             self.kept.merge(other.kept)
 
     def everything(self) -> NormalSums:
-        """Sums over all rows, held out or not.
-
-        Returns
-        -------
-        NormalSums
-        """
+        """Sums over all rows, held out or not."""
         if self.held is None:
             return self.train
         whole = self.train.copy()
@@ -108,32 +89,14 @@ class RidgeSums:
         return whole
 
     def kept_features(self, features: Features) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-        """What was kept for leave-one-out.
-
-        Parameters
-        ----------
-        features : Features
-            For rows that were kept without their features.
-
-        Returns
-        -------
-        Z : ndarray of shape (n_kept, n_components)
-        codes : ndarray of n_kept entries
-        weight : ndarray of shape (n_kept,)
-            Or None instead of the three, if no rows were to be kept.
-        """
+        """What was kept for leave-one-out."""
         if self.kept is None:
             return None
         rows, codes, weight = self.kept.columns()
         return (rows if self.keep_features else features(rows)), codes, weight
 
     def copy(self) -> RidgeSums:
-        """Sums that can be added to without touching these.
-
-        Returns
-        -------
-        RidgeSums
-        """
+        """Sums that can be added to without touching these."""
         twin = RidgeSums(
             self.train.shift,
             self.train.y_shift,
@@ -147,16 +110,7 @@ class RidgeSums:
 
     @staticmethod
     def features_fit(kept_rows: int, n_components: int) -> bool:
-        """Whether the features of so many rows may be kept.
-
-        Parameters
-        ----------
-        kept_rows, n_components : int
-
-        Returns
-        -------
-        bool
-        """
+        """Whether the features of so many rows may be kept."""
         return 8 * kept_rows * n_components <= _KEPT_BYTES
 
 
@@ -171,21 +125,7 @@ def add_rows(
     start: int,
     checked: bool = False,
 ) -> None:
-    """Pass over rows ``start, start + 1, …`` block by block, and add each block to the sums.
-
-    Parameters
-    ----------
-    sums : RidgeSums
-    targets : Targets
-    features : Features
-    X : ndarray, memory map or CSR matrix of shape (n_rows, n_features)
-    y : ndarray of shape (n_rows,) or (n_rows, n_targets)
-        Checked targets.
-    weight : ndarray of shape (n_rows,) or None
-    start : int
-    checked : bool, default=False
-        Whether X is known to be finite.
-    """
+    """Pass over rows ``start, start + 1, …`` block by block, and add each block to the sums."""
     for block in feature_blocks(features, X, weight, start=start, checked=checked):
         codes = targets.encode(y[block.index])
         sums.add(block, codes, targets.columns(codes))

@@ -19,14 +19,6 @@ def row_keys(numbers: np.ndarray) -> np.ndarray:
     A key depends on nothing but the number of its row. Whoever reads a row, in whatever block, on whatever machine,
     gives it the same key, so samples drawn by key agree between one machine and many.
 
-    Parameters
-    ----------
-    numbers : ndarray of shape (n_rows,), integer
-
-    Returns
-    -------
-    ndarray of shape (n_rows,)
-
     Examples
     --------
     >>> import numpy as np
@@ -44,16 +36,7 @@ def row_keys(numbers: np.ndarray) -> np.ndarray:
 
 
 def sample_numbers(n_rows: int, limit: int) -> np.ndarray:
-    """The numbers of the `limit` rows of smallest key among rows 0 to n_rows − 1, ascending; all of them if there are fewer.
-
-    Parameters
-    ----------
-    n_rows, limit : int
-
-    Returns
-    -------
-    ndarray of shape (min(n_rows, limit),)
-    """
+    """The numbers of the `limit` rows of smallest key among rows 0 to n_rows − 1, ascending; all of them if there are fewer."""
     if n_rows <= limit:
         return np.arange(n_rows)
     sample = RowSample(limit)
@@ -95,14 +78,7 @@ class RowSample:
         return min(self.limit, self._keys.size)
 
     def add(self, numbers: np.ndarray, *columns: Any) -> None:
-        """Offer a block of rows.
-
-        Parameters
-        ----------
-        numbers : ndarray of shape (n_rows,)
-            Their numbers in the stream.
-        *columns : arrays or CSR matrices of that length
-        """
+        """Offer a block of rows."""
         keys = row_keys(numbers)
         if self._keys.size >= self.limit:
             rows = np.flatnonzero(keys < np.partition(self._keys, self.limit - 1)[self.limit - 1])
@@ -114,22 +90,12 @@ class RowSample:
         self._append(numbers[rows], keys[rows], [column[rows] for column in columns])
 
     def merge(self, other: RowSample) -> None:
-        """Take over what another sample of the same stream has kept.
-
-        Parameters
-        ----------
-        other : RowSample
-        """
+        """Take over what another sample of the same stream has kept."""
         if other._columns is not None:
             self._append(other._index, other._keys, [stack_rows(column) for column in other._columns])
 
     def columns(self) -> list[Any]:
-        """What was kept, column by column, in the order of the stream.
-
-        Returns
-        -------
-        list of arrays or CSR matrices
-        """
+        """What was kept, column by column, in the order of the stream."""
         self._compact()
         if self._columns is None:
             return []
@@ -159,16 +125,7 @@ class RowSample:
 
 
 def stack_rows(parts: list[Any]) -> Any:
-    """One matrix or vector out of several with the same columns.
-
-    Parameters
-    ----------
-    parts : list of arrays or of CSR matrices
-
-    Returns
-    -------
-    array or CSR matrix
-    """
+    """One matrix or vector out of several with the same columns."""
     if len(parts) == 1:
         return parts[0]
     if sp.issparse(parts[0]):
@@ -181,14 +138,6 @@ def distinct_rows(X: Any) -> Any:
 
     The order is that of their values, shuffled in a fixed way; so float32 rows come in the order of the float64 rows they
     were rounded from, unless rounding made two of them equal.
-
-    Parameters
-    ----------
-    X : ndarray or CSR matrix of shape (n_rows, n_features)
-
-    Returns
-    -------
-    ndarray or CSR matrix of shape (n_distinct, n_features)
     """
     if sp.issparse(X):
         X = sp.csr_array(X)
@@ -199,19 +148,7 @@ def distinct_rows(X: Any) -> Any:
 
 
 def distinct_groups(X: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Which rows are equal, in the order of `distinct_rows`.
-
-    Parameters
-    ----------
-    X : ndarray or CSR matrix of shape (n_rows, n_features), not empty
-
-    Returns
-    -------
-    first : ndarray of shape (n_distinct,)
-        A row of each group of equal rows.
-    group : ndarray of shape (n_rows,)
-        The group of each row.
-    """
+    """Which rows are equal, in the order of `distinct_rows`."""
     order, start = _sparse_order(X) if sp.issparse(X) else _dense_order(X)
     run = np.cumsum(start) - 1
     shuffled = np.argsort(row_keys(np.arange(run[-1] + 1)))

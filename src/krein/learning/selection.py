@@ -25,16 +25,6 @@ def default_grid(sums: CenteredSums, least: float = 0.0) -> np.ndarray:
 
     It reaches far down because the columns of a signed map differ much in size: those of the tail of a least-mass
     measure carry what distinguishes near rows, at :math:`10^{-4}` of the length of the head's.
-
-    Parameters
-    ----------
-    sums : CenteredSums
-    least : float, default=0.0
-        No λ below this, in the same unit.
-
-    Returns
-    -------
-    ndarray of shape (29,) or fewer, ascending
     """
     scale = float(np.trace(sums.gram)) / sums.weight
     return GRID[least <= GRID] * (scale if scale > 0.0 else 1.0)
@@ -55,21 +45,6 @@ def loo_scores(
 
     with μ held fixed when a row is left out. Rows given here may be a sample of those in the sums: their mean is then
     an unbiased estimate of the mean over all rows, at a cost that does not grow with n.
-
-    Parameters
-    ----------
-    path : RidgePath
-    sums : CenteredSums
-    mu : ndarray of shape (n_mu,)
-    Z : ndarray of shape (n_rows, n_components)
-    Y : ndarray of shape (n_rows, n_targets)
-    weight : ndarray of shape (n_rows,), default=None
-        Where all weights in the sums are whole numbers, one of the copies of a row is left out, else the whole row.
-
-    Returns
-    -------
-    ndarray of shape (n_mu,)
-        Infinity where a row has leverage 1 to rounding, so that nothing can be said.
     """
     weight = np.ones(Z.shape[0]) if weight is None else np.asarray(weight, dtype=np.float64)
     left_out = np.minimum(weight, 1.0) if sums.counts else weight
@@ -108,16 +83,6 @@ def gcv_scores(path: RidgePath, sums: CenteredSums, mu: np.ndarray) -> np.ndarra
     r"""Generalized cross-validation :math:`\frac{\mathrm{RSS}/W}{(1 - \mathrm{tr} H / n)^2}` from the sums alone.
 
     Infinity where the fit has as many degrees of freedom as there are rows.
-
-    Parameters
-    ----------
-    path : RidgePath
-    sums : CenteredSums
-    mu : ndarray of shape (n_mu,)
-
-    Returns
-    -------
-    ndarray of shape (n_mu,)
     """
     mu = np.atleast_1d(mu)
     shrink = path.gain / (path.values + mu[:, None])
@@ -133,19 +98,7 @@ def gcv_scores(path: RidgePath, sums: CenteredSums, mu: np.ndarray) -> np.ndarra
 
 
 def held_out_scores(coefficients: list[np.ndarray], trained: CenteredSums, held: CenteredSums) -> np.ndarray:
-    """Mean squared error of each solution on held-out rows, from the sums of those rows alone.
-
-    Parameters
-    ----------
-    coefficients : list of ndarray of shape (n_components, n_targets)
-        Solutions on the rows trained on; they predict about the means of those rows.
-    trained, held : CenteredSums
-        Of the rows trained on and of the rows held out, both with or both without intercept.
-
-    Returns
-    -------
-    ndarray of shape (n_solutions,)
-    """
+    """Mean squared error of each solution on held-out rows, from the sums of those rows alone."""
     scores = []
     for w in coefficients:
         offset = held.y_mean - trained.y_mean - (held.mean - trained.mean) @ w

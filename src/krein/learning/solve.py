@@ -23,21 +23,6 @@ def solve_definite(gram: np.ndarray, penalty: np.ndarray, cross: np.ndarray) -> 
     Rows and columns are scaled to a unit diagonal before the Cholesky factorization (van der Sluis 1969: within a factor
     :math:`\sqrt{D}` of the best scaling), because features of the tail are orders smaller than those of the head.
     One step of refinement follows.
-
-    Parameters
-    ----------
-    gram : ndarray of shape (n_components, n_components)
-    penalty : ndarray of shape (n_components,)
-    cross : ndarray of shape (n_components, n_targets)
-
-    Returns
-    -------
-    ndarray of shape (n_components, n_targets)
-
-    Raises
-    ------
-    numpy.linalg.LinAlgError
-        If the scaled matrix is not positive definite in float64.
     """
     system = gram.copy()
     system[np.diag_indices_from(system)] += penalty
@@ -57,19 +42,7 @@ def solve_definite(gram: np.ndarray, penalty: np.ndarray, cross: np.ndarray) -> 
 
 
 def clear_of_singularity(path: RidgePath, mu: float, wanted: float = 0.1) -> float:
-    """The μ nearest to the given one, on a logarithmic scale, whose clearance is large enough.
-
-    Parameters
-    ----------
-    path : RidgePath
-    mu : float
-    wanted : float, default=0.1
-        See `RidgePath.clearance`.
-
-    Returns
-    -------
-    float
-    """
+    """The μ nearest to the given one, on a logarithmic scale, whose clearance is large enough."""
     for step in range(1, 4000):
         for candidate in (mu * math.exp(0.02 * step), mu * math.exp(-0.02 * step)):
             if path.clearance(candidate) >= wanted:

@@ -44,33 +44,12 @@ class Features(ABC):
 
 
 def block_length(n_components: int) -> int:
-    """Rows per block, so that a float64 block of features takes 64 MiB.
-
-    Parameters
-    ----------
-    n_components : int
-
-    Returns
-    -------
-    int
-    """
+    """Rows per block, so that a float64 block of features takes 64 MiB."""
     return int(np.clip(_BLOCK_BYTES // (8 * max(1, n_components)), _FEWEST, _MOST))
 
 
 def finite_rows(X: Any, start: int | np.ndarray) -> Any:
-    """Rows as float32 or float64, checked to be finite.
-
-    Parameters
-    ----------
-    X : ndarray or CSR matrix of shape (n_rows, n_features), or objects, which pass
-    start : int or ndarray of shape (n_rows,)
-        The number of the first row, or the numbers of all rows, for the error message.
-
-    Returns
-    -------
-    ndarray or CSR matrix
-        X itself if it has the dtype already.
-    """
+    """Rows as float32 or float64, checked to be finite."""
     if isinstance(X, Objects):  # whose similarities are checked when they are computed
         return X
     if X.dtype not in (np.float32, np.float64):
@@ -85,18 +64,7 @@ def finite_rows(X: Any, start: int | np.ndarray) -> Any:
 
 
 def checked_weight(weight: np.ndarray, start: int) -> np.ndarray:
-    """Weights of some rows as float64, finite and not negative.
-
-    Parameters
-    ----------
-    weight : ndarray of shape (n_rows,)
-    start : int
-        The number of the first row, for the error message.
-
-    Returns
-    -------
-    ndarray of shape (n_rows,)
-    """
+    """Weights of some rows as float64, finite and not negative."""
     weight = np.asarray(weight, dtype=np.float64)
     bad = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0.0)))
     if bad.size:
@@ -131,22 +99,7 @@ class FeatureBlock:
 def feature_blocks(
     features: Features, X: Any, weight: np.ndarray | None = None, *, start: int = 0, checked: bool = False
 ) -> Iterator[FeatureBlock]:
-    """Pass over the rows of a matrix; rows of weight zero are as if they were not there, but for their numbers.
-
-    Parameters
-    ----------
-    features : Features
-    X : ndarray, memory map or CSR matrix of shape (n_rows, n_features)
-    weight : ndarray of shape (n_rows,), default=None
-    start : int, default=0
-        Number of the first row in the stream.
-    checked : bool, default=False
-        Whether X has been through `finite_rows` already.
-
-    Yields
-    ------
-    FeatureBlock
-    """
+    """Pass over the rows of a matrix; rows of weight zero are as if they were not there, but for their numbers."""
     for rows in row_blocks(X.shape[0], block_length(features.signature.shape[0])):
         block = X[rows] if checked else finite_rows(X[rows], start + rows.start)
         index: slice | np.ndarray = rows
@@ -160,19 +113,7 @@ def feature_blocks(
 
 
 def all_features(features: Features, X: Any, *, checked: bool = False) -> np.ndarray:
-    """The features of all rows at once, for a method that needs them.
-
-    Parameters
-    ----------
-    features : Features
-    X : ndarray or CSR matrix of shape (n_rows, n_features)
-    checked : bool, default=False
-        Whether X has been through `finite_rows` already.
-
-    Returns
-    -------
-    ndarray of shape (n_rows, n_components), float32 if X is float32, else float64
-    """
+    """The features of all rows at once, for a method that needs them."""
     dtype = np.float32 if X.dtype == np.float32 else np.float64
     Z = np.empty((X.shape[0], features.signature.shape[0]), dtype=dtype)
     for block in feature_blocks(features, X, checked=checked):
@@ -195,14 +136,7 @@ class RowModel(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class LinearModel:
-    """Rows to values of linear functions of their features: the part of a fitted model that travels to workers.
-
-    Parameters
-    ----------
-    features : Features
-    coef : ndarray of shape (n_outputs, n_components)
-    intercept : ndarray of shape (n_outputs,)
-    """
+    """Rows to values of linear functions of their features: the part of a fitted model that travels to workers."""
 
     features: Features
     coef: np.ndarray

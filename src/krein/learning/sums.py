@@ -105,36 +105,15 @@ class FeatureSums:
         return self._products.rows
 
     def add(self, Z: np.ndarray, weight: np.ndarray | None = None) -> None:
-        """Add a block of rows.
-
-        Parameters
-        ----------
-        Z : ndarray of shape (n_rows, n_components), float32 or float64
-        weight : ndarray of shape (n_rows,), default=None
-            Non-negative.
-        """
+        """Add a block of rows."""
         self._products.add(Z, np.empty((Z.shape[0], 0)), weight)
 
     def merge(self, other: FeatureSums) -> None:
-        """Add the sums of other rows about the same shift.
-
-        Parameters
-        ----------
-        other : FeatureSums
-        """
+        """Add the sums of other rows about the same shift."""
         self._products.merge(other._products)
 
     def centered(self, *, center: bool = True) -> CenteredFeatures:
-        """The sums about the weighted mean, or as they are (the shift must then be zero).
-
-        Parameters
-        ----------
-        center : bool, default=True
-
-        Returns
-        -------
-        CenteredFeatures
-        """
+        """The sums about the weighted mean, or as they are (the shift must then be zero)."""
         gram, _, _, drift, _ = self._products.blocks(center=center)
         return CenteredFeatures(gram, self._products.known_shift() + drift, self._products.weight)
 
@@ -193,34 +172,15 @@ class NormalSums:
         return self._products.weight
 
     def start_at(self, Z: np.ndarray) -> None:
-        """Fix the shift, if it is not fixed yet, as the mean of some features.
-
-        Parameters
-        ----------
-        Z : ndarray of shape (n_rows, n_components)
-        """
+        """Fix the shift, if it is not fixed yet, as the mean of some features."""
         self._products.start_at(Z)
 
     def add(self, Z: np.ndarray, Y: np.ndarray, weight: np.ndarray | None = None) -> None:
-        """Add a block of rows.
-
-        Parameters
-        ----------
-        Z : ndarray of shape (n_rows, n_components), float32 or float64
-            Products of float32 features are formed in float64: their rounding would drown λ below 1e-8 otherwise.
-        Y : ndarray of shape (n_rows, n_targets)
-        weight : ndarray of shape (n_rows,), default=None
-            Non-negative.
-        """
+        """Add a block of rows."""
         self._products.add(Z, Y - self.y_shift, weight)
 
     def merge(self, other: NormalSums) -> None:
-        """Add the sums of other rows about the same shift.
-
-        Parameters
-        ----------
-        other : NormalSums
-        """
+        """Add the sums of other rows about the same shift."""
         if other.n_targets < self.n_targets:
             other = other.copy()
             other.widen(self.n_targets)
@@ -228,13 +188,7 @@ class NormalSums:
         self._products.merge(other._products)
 
     def widen(self, n_targets: int) -> None:
-        """Add targets that were zero on all rows so far, such as the indicator of a class not yet seen.
-
-        Parameters
-        ----------
-        n_targets : int
-            How many there are to be; fewer than there are changes nothing.
-        """
+        """Add targets that were zero on all rows so far, such as the indicator of a class not yet seen."""
         new = n_targets - self.n_targets
         if new <= 0:
             return
@@ -242,27 +196,13 @@ class NormalSums:
         self.y_shift = np.concatenate([self.y_shift, np.full(new, self.late_shift)])
 
     def copy(self) -> NormalSums:
-        """Sums that can be added to without touching these.
-
-        Returns
-        -------
-        NormalSums
-        """
+        """Sums that can be added to without touching these."""
         twin = NormalSums(self.shift, self.y_shift, self.late_shift)
         twin._products.merge(self._products)
         return twin
 
     def centered(self, *, intercept: bool = True) -> CenteredSums:
-        """The sums about the weighted means, or as they are if there is no intercept (the shift must then be zero).
-
-        Parameters
-        ----------
-        intercept : bool, default=True
-
-        Returns
-        -------
-        CenteredSums
-        """
+        """The sums about the weighted means, or as they are if there is no intercept (the shift must then be zero)."""
         gram, cross, square, drift, y_drift = self._products.blocks(center=intercept)
         products = self._products
         return CenteredSums(

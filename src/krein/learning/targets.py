@@ -20,85 +20,30 @@ class Targets(ABC):
 
     @abstractmethod
     def preview(self, y: np.ndarray, start: int, weight: np.ndarray | None) -> np.ndarray:
-        """What must be known of a block of targets before the first sum.
-
-        Parameters
-        ----------
-        y : ndarray of shape (n_rows,) or (n_rows, n_targets)
-        start : int
-            Number of its first row.
-        weight : ndarray of shape (n_rows,) or None
-
-        Returns
-        -------
-        ndarray
-            Some of the targets, for `announce`.
-        """
+        """What must be known of a block of targets before the first sum."""
 
     @abstractmethod
     def announce(self, y: np.ndarray) -> None:
-        """Learn which columns there will be; those who sum different rows must agree on them.
-
-        Parameters
-        ----------
-        y : ndarray
-            The previews of all blocks, one after the other.
-        """
+        """Learn which columns there will be; those who sum different rows must agree on them."""
 
     @abstractmethod
     def encode(self, y: np.ndarray) -> np.ndarray:
-        """Targets in the small form that is kept beside sampled rows.
-
-        Parameters
-        ----------
-        y : ndarray of shape (n_rows,) or (n_rows, n_targets)
-
-        Returns
-        -------
-        ndarray of n_rows entries
-        """
+        """Targets in the small form that is kept beside sampled rows."""
 
     @abstractmethod
     def columns(self, codes: np.ndarray) -> np.ndarray:
-        """Columns of the least-squares problem.
-
-        Parameters
-        ----------
-        codes : ndarray
-            From `encode`.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_targets), float64
-        """
+        """Columns of the least-squares problem."""
 
     @abstractmethod
     def shift(self, y: np.ndarray, *, intercept: bool) -> np.ndarray:
-        """The constant that is subtracted from every column.
-
-        Parameters
-        ----------
-        y : ndarray
-            First targets, for a guess at their mean.
-        intercept : bool
-            Whether the model has one.
-
-        Returns
-        -------
-        ndarray of shape (n_targets,)
-        """
+        """The constant that is subtracted from every column."""
 
     @abstractmethod
     def check_complete(self) -> None:
         """An error if no model can be fitted to the targets seen."""
 
     def copy(self) -> Self:
-        """Targets that can learn of new classes without touching these.
-
-        Returns
-        -------
-        Targets
-        """
+        """Targets that can learn of new classes without touching these."""
         return copy.deepcopy(self)
 
 
@@ -193,14 +138,7 @@ class LabelTargets(Targets):
             )
 
     def sorted_classes(self) -> tuple[np.ndarray, np.ndarray]:
-        """The classes, sorted.
-
-        Returns
-        -------
-        classes : ndarray of shape (n_classes,)
-        columns : ndarray of shape (n_classes,)
-            The column of each.
-        """
+        """The classes, sorted."""
         classes = np.array(list(self._codes), dtype=self._dtype)
         order = np.argsort(classes, kind="stable")
         return classes[order], order
@@ -218,31 +156,13 @@ class LabelTargets(Targets):
 
 
 def winning_columns(values: np.ndarray) -> np.ndarray:
-    """The column of the largest value in each row; of a single column, 1 where it is positive and 0 elsewhere.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n_rows, n_outputs)
-
-    Returns
-    -------
-    ndarray of shape (n_rows,), integer
-    """
+    """The column of the largest value in each row; of a single column, 1 where it is positive and 0 elsewhere."""
     winners: np.ndarray = (values[:, 0] > 0).astype(int) if values.shape[1] == 1 else values.argmax(axis=1)
     return winners
 
 
 def are_quantities(y: np.ndarray) -> bool:
     """Whether targets are numbers to predict rather than names of classes.
-
-    Parameters
-    ----------
-    y : ndarray of shape (n_rows,)
-
-    Returns
-    -------
-    bool
-        True for floats that are not all whole, or of which more than half are different.
 
     Examples
     --------
@@ -257,15 +177,6 @@ def are_quantities(y: np.ndarray) -> bool:
 
 def target_columns(y: np.ndarray) -> np.ndarray:
     """Targets of a least-squares problem from numbers, or from names of classes as `are_quantities` tells them apart.
-
-    Parameters
-    ----------
-    y : ndarray of shape (n_rows,) or (n_rows, n_targets)
-
-    Returns
-    -------
-    ndarray of shape (n_rows, n_targets)
-        Numbers as they are; ±1 for each class.
 
     Examples
     --------

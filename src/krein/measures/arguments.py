@@ -11,12 +11,7 @@ __all__ = ["check_degree", "check_kernel", "check_radius", "check_tol"]
 
 
 def check_kernel(kernel: Any) -> None:
-    """An error for what is not a kernel, with what to do about it.
-
-    Parameters
-    ----------
-    kernel : object
-    """
+    """An error for what is not a kernel, with what to do about it."""
     if isinstance(kernel, type):
         raise TypeError(
             f"kernel must be a kernel such as krein.kernels.NTK(), got the class {kernel.__name__}; make one of it, such as "
@@ -28,17 +23,7 @@ def check_kernel(kernel: Any) -> None:
 
 
 def check_radius(radius: Any, sphere: bool) -> float | None:
-    """The largest distance as a float, at most 2 on the sphere; None stays None.
-
-    Parameters
-    ----------
-    radius : float or None
-    sphere : bool
-
-    Returns
-    -------
-    float or None
-    """
+    """The largest distance as a float, at most 2 on the sphere; None stays None."""
     if radius is None:
         return None
     value = positive_real(radius, "radius")
@@ -50,16 +35,7 @@ def check_radius(radius: Any, sphere: bool) -> float | None:
 
 
 def check_tol(tol: Any) -> float | None:
-    """The tolerance as a float, None for "auto".
-
-    Parameters
-    ----------
-    tol : float or "auto"
-
-    Returns
-    -------
-    float or None
-    """
+    """The tolerance as a float, None for "auto"."""
     if isinstance(tol, str):
         one_of(tol, "tol", ("auto",), otherwise=" or a positive number")
         return None
@@ -67,17 +43,7 @@ def check_tol(tol: Any) -> float | None:
 
 
 def check_degree(degree: Any, n_components: int | None) -> int | str:
-    """The head's degree as an int or "auto", or an error that names the choices; without a width, "auto" is 1.
-
-    Parameters
-    ----------
-    degree : {-1, 0, 1, 2} or "auto"
-    n_components : int or None
-
-    Returns
-    -------
-    int or "auto"
-    """
+    """The head's degree as an int or "auto", or an error that names the choices; without a width, "auto" is 1."""
     if isinstance(degree, str):
         one_of(degree, "head_degree", ("auto",), otherwise=" or -1 (no head), 0, 1 or 2")
         return "auto" if n_components is not None else 1

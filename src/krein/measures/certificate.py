@@ -16,18 +16,7 @@ _CHEBYSHEV, _GEOMETRIC = 1500, 250
 
 
 def check_grid(radius: float) -> np.ndarray:
-    """Distances in [0, R], dense at both ends: a kernel may have a kink at 0 and an infinite slope at R.
-
-    Parameters
-    ----------
-    radius : float
-        R.
-
-    Returns
-    -------
-    ndarray
-        Increasing.
-    """
+    """Distances in [0, R], dense at both ends: a kernel may have a kink at 0 and an infinite slope at R."""
     even = radius * (0.5 - 0.5 * np.cos(np.pi * np.arange(_CHEBYSHEV + 1) / _CHEBYSHEV))
     near = np.geomspace(1e-7 * radius, 0.05 * radius, _GEOMETRIC)
     return np.unique(np.concatenate([even, near, radius - near]))
@@ -46,23 +35,6 @@ def certified_bias(
     On a cell of width h, :math:`|e| \le \max(|e_i|, |e_{i+1}|) + \tfrac{h^2}{8}\sup|e''|`. The second derivative of the
     measure's side is bounded by :math:`\sum|w_j| r_j^2/d` (as :math:`|\Omega_d''| \le 1/d`) plus that of the head; the
     kernel's is estimated by twice its second difference on the grid, because k is a black box.
-
-    Parameters
-    ----------
-    function : callable
-        k(z).
-    dim : int
-    radius : float
-        R.
-    head : Head
-    radii, weights : ndarray of shape (n,)
-        Atoms of the measure, weights of either sign.
-
-    Returns
-    -------
-    bound : float
-    z, residual : ndarray
-        The grid and e on it.
     """
     z = check_grid(radius)
     k = function(z)

@@ -25,16 +25,6 @@ def jordan_of_laws(dim: int, terms: Sequence[Term]) -> SignedMeasure:
 
     The density :math:`\sum_i c_i f_i(r)` is cut at its sign changes. Where the laws overlap, mass cancels: this is less
     than :math:`\sum_i |c_i|`, the mass of the mere difference.
-
-    Parameters
-    ----------
-    dim : int
-    terms : sequence of (coefficient, law, transform)
-        The transform is the kernel of the law, k(z).
-
-    Returns
-    -------
-    SignedMeasure
     """
     terms = [term for term in terms if term[0] != 0.0]
     if not terms:
@@ -66,34 +56,13 @@ def jordan_of_laws(dim: int, terms: Sequence[Term]) -> SignedMeasure:
 
 
 def has_table(terms: Sequence[Term]) -> bool:
-    """Whether the Jordan parts can be had: a single law needs no table, and the tails of several must not be too heavy for one.
-
-    Parameters
-    ----------
-    terms : sequence of (coefficient, law, transform)
-
-    Returns
-    -------
-    bool
-    """
+    """Whether the Jordan parts can be had: a single law needs no table, and the tails of several must not be too heavy for one."""
     filled = [term for term in terms if term[0] != 0.0]
     return len(filled) < 2 or _fits(*_range(filled))
 
 
 def truncated_laws(dim: int, terms: Sequence[Term], r_max: float) -> SignedMeasure:
-    """Jordan parts of the same sum cut at a radius; the bias is at most the mass cut off, at every distance.
-
-    Parameters
-    ----------
-    dim : int
-    terms : sequence of (coefficient, law, transform)
-    r_max : float
-        Where to cut.
-
-    Returns
-    -------
-    SignedMeasure
-    """
+    """Jordan parts of the same sum cut at a radius; the bias is at most the mass cut off, at every distance."""
     density = _density(terms)
     edges = _edges_with_roots(density, terms)
     edges = np.append(edges[edges < r_max * (1 - 1e-12)], r_max)

@@ -144,17 +144,6 @@ class Diagnosis:
 def diagnose(kernel: RadialKernel, dim: int) -> Diagnosis:
     """Find out whether a kernel has a positive decomposition on ℝ^dim, and what follows from the answer.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        From :mod:`krein.kernels`; for ``Radial(...)`` and sums without known spectrum the answer is found numerically.
-    dim : int
-        Dimension of the data.
-
-    Returns
-    -------
-    Diagnosis
-
     Examples
     --------
     >>> import krein

@@ -93,19 +93,7 @@ def _draw_kernel(axes: Axes, kernel: RadialKernel, measure: SignedMeasure, title
 
 
 def draw_measure(measure: SignedMeasure, ax: Any = None, style: Style = "auto") -> Axes:
-    """Draw a measure on its radii: positive part upwards, negative part downwards; atoms are stems, densities are curves.
-
-    Parameters
-    ----------
-    measure : SignedMeasure
-    ax : matplotlib.axes.Axes, default=None
-        Axes to draw on; None for a new figure.
-    style : {"auto", "light", "dark"}, default="auto"
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-    """
+    """Draw a measure on its radii: positive part upwards, negative part downwards; atoms are stems, densities are curves."""
     (axes,) = axes_for(ax, 5.2, 3.4, style)
     look, profile = look_of(style), radial_profile(measure, _STEPS)
     label = "radius of the frequency r (1 / unit of distance)"
@@ -133,21 +121,7 @@ def draw_measure(measure: SignedMeasure, ax: Any = None, style: Style = "auto") 
 
 
 def draw_degrees(weights: Sequence[float], title: str, ax: Any = None, style: Style = "auto") -> Axes:
-    """Draw the share of each degree of spherical harmonics in k(0), with its sign.
-
-    Parameters
-    ----------
-    weights : sequence of float
-        From degree 0; :func:`krein.measures.sphere.sphere_weights`.
-    title : str
-    ax : matplotlib.axes.Axes, default=None
-        Axes to draw on; None for a new figure.
-    style : {"auto", "light", "dark"}, default="auto"
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-    """
+    """Draw the share of each degree of spherical harmonics in k(0), with its sign."""
     (axes,) = axes_for(ax, 5.2, 3.4, style)
     look, values = look_of(style), np.asarray(weights, dtype=np.float64)
     dress(axes, look, xlabel="degree of the spherical harmonics", ylabel="share of k(0), with its sign", title=title)

@@ -26,23 +26,7 @@ _VANISHED = 1e-16  # of sup|k|: a kernel that is smaller than this where it is c
 def extended_measure(
     kernel: RadialKernel, dim: int, radius: float | None, truncate: float | None, sphere: bool
 ) -> SignedMeasure:
-    """Algorithm 1 of the paper: Jordan parts of the Fourier transform, refused where their mass is infinite.
-
-    Parameters
-    ----------
-    kernel : RadialKernel
-    dim : int
-    radius : float or None
-        Largest distance; the kernel is zero beyond.
-    truncate : float or None
-        Where to cut the measure, whether or not its mass is finite.
-    sphere : bool
-        Whether rows are unit vectors.
-
-    Returns
-    -------
-    SignedMeasure
-    """
+    """Algorithm 1 of the paper: Jordan parts of the Fourier transform, refused where their mass is infinite."""
     terms = closed_terms(kernel, dim)
     if terms is not None and radius is None:  # no extension needed: this is the Fourier transform itself
         measure = jordan_of_laws(dim, terms) if truncate is None else truncated_laws(dim, terms, truncate)
@@ -75,22 +59,7 @@ def extended_measure(
 def fourier_transform(
     kernel: RadialKernel, dim: int, radius: float | None = None
 ) -> tuple[Callable[[np.ndarray], np.ndarray], float]:
-    """ρ(r) of the kernel extended by zero, and where that extension starts.
-
-    Parameters
-    ----------
-    kernel : RadialKernel
-    dim : int
-    radius : float, default=None
-        Where to cut a kernel on ℝ^d; None for where it has decayed.
-
-    Returns
-    -------
-    density : callable
-        ρ.
-    cutoff : float
-        2 on the sphere, `radius`, or where k has decayed.
-    """
+    """ρ(r) of the kernel extended by zero, and where that extension starts."""
     if kernel.domain == "sphere":
         cutoff = 2.0
     elif radius is not None:
@@ -116,18 +85,7 @@ def fourier_transform(
 
 
 def edge_exponent(kernel: RadialKernel, cutoff: float) -> float:
-    """α of the worst singularity of the zero extension: declared by the kernel, else measured.
-
-    Parameters
-    ----------
-    kernel : RadialKernel
-    cutoff : float
-        Where the extension starts.
-
-    Returns
-    -------
-    float
-    """
+    """α of the worst singularity of the zero extension: declared by the kernel, else measured."""
     declared = kernel.facts.edge_exponent
     if kernel.domain == "sphere" and declared is not None:
         return declared

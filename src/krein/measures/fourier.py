@@ -16,16 +16,7 @@ __all__ = ["critical_exponent", "fourier_measure", "tail_mass"]
 
 
 def critical_exponent(dim: int) -> float:
-    """(d − 1)/2: an edge (R − z)^α extended by zero has a finite measure iff α is larger (Bochner–Riesz).
-
-    Parameters
-    ----------
-    dim : int
-
-    Returns
-    -------
-    float
-    """
+    """(d − 1)/2: an edge (R − z)^α extended by zero has a finite measure iff α is larger (Bochner–Riesz)."""
     return (dim - 1) / 2
 
 
@@ -40,29 +31,7 @@ def fourier_measure(
     arches: int = 600,
     sphere: bool = False,
 ) -> SignedMeasure:
-    r"""Jordan parts of :math:`\rho` on :math:`[0, r_{max}]`, with the bias that the cut causes, measured.
-
-    Parameters
-    ----------
-    function : callable
-        k(z), for the bias.
-    density : callable
-        ρ(r), the radial Fourier transform of k extended by zero beyond `cutoff`.
-    dim : int
-    cutoff : float
-        Where k ends; ρ oscillates with period π/cutoff.
-    radius : float
-        The bias is stated on [0, radius].
-    r_max : float, default=None
-        Where to cut the measure; None for as far as `arches` sign changes reach.
-    arches : int, default=600
-    sphere : bool, default=False
-        Whether the data are unit vectors (only passed on).
-
-    Returns
-    -------
-    SignedMeasure
-    """
+    r"""Jordan parts of :math:`\rho` on :math:`[0, r_{max}]`, with the bias that the cut causes, measured."""
     spacing = math.pi / cutoff
     start = _first_arch(dim) / cutoff
     if r_max is None:
@@ -92,22 +61,7 @@ def fourier_measure(
 
 
 def tail_mass(density: Callable[[np.ndarray], np.ndarray], r_max: float, cutoff: float, exponent: float) -> float:
-    r"""Mass beyond :math:`r_{max}` when :math:`|\rho| \sim A r^{-\beta}|\cos|` with β > 1; the mean of |cos| is 2/π.
-
-    Parameters
-    ----------
-    density : callable
-        ρ(r).
-    r_max : float
-    cutoff : float
-        Where k ends; ρ oscillates with period π/cutoff.
-    exponent : float
-        β.
-
-    Returns
-    -------
-    float
-    """
+    r"""Mass beyond :math:`r_{max}` when :math:`|\rho| \sim A r^{-\beta}|\cos|` with β > 1; the mean of |cos| is 2/π."""
     period = math.pi / cutoff
     last = np.linspace(r_max - 4 * period, r_max, 2001)
     mean = float(np.mean(np.abs(density(last)) * last**exponent))  # A·2/π

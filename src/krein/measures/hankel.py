@@ -27,19 +27,6 @@ def hankel_density(function: Callable[[np.ndarray], np.ndarray], r: Any, dim: in
 
     The integral cancels more and more as d and r grow; where nothing is left of it but rounding the result is 0. In dimensions
     above about 20 that is most of the density: the caller compares the transform back with k.
-
-    Parameters
-    ----------
-    function : callable
-        k(z) on [0, cutoff].
-    r : array of shape (m,)
-        Radii.
-    dim : int
-    cutoff : float
-
-    Returns
-    -------
-    ndarray of shape (m,)
     """
     r = np.asarray(r, dtype=np.float64)
     flat, result = r.ravel(), np.empty(r.size)

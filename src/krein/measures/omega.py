@@ -67,16 +67,7 @@ def omega(dim: int, t: Any) -> np.ndarray:
 
 
 def check_dim(dim: Any) -> int:
-    """The dimension as an int, or an error that names the rule.
-
-    Parameters
-    ----------
-    dim : int
-
-    Returns
-    -------
-    int
-    """
+    """The dimension as an int, or an error that names the rule."""
     return positive_integer(dim, "dim", why=", the number of columns of the data")
 
 

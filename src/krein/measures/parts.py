@@ -19,59 +19,19 @@ class Law(Protocol):
     """A probability law on radii, as a kernel with a classical spectrum gives it."""
 
     def pdf(self, r: np.ndarray) -> np.ndarray:
-        """Density at radii r.
-
-        Parameters
-        ----------
-        r : ndarray
-            Radii.
-
-        Returns
-        -------
-        ndarray
-        """
+        """Density at radii r."""
         ...
 
     def cdf(self, r: np.ndarray) -> np.ndarray:
-        """Probability of radii up to r.
-
-        Parameters
-        ----------
-        r : ndarray
-            Radii.
-
-        Returns
-        -------
-        ndarray
-        """
+        """Probability of radii up to r."""
         ...
 
     def sf(self, r: np.ndarray) -> np.ndarray:
-        """Probability of radii beyond r, accurate where it is small.
-
-        Parameters
-        ----------
-        r : ndarray
-            Radii.
-
-        Returns
-        -------
-        ndarray
-        """
+        """Probability of radii beyond r, accurate where it is small."""
         ...
 
     def ppf(self, u: np.ndarray) -> np.ndarray:
-        """Radius below which the probability is u.
-
-        Parameters
-        ----------
-        u : ndarray
-            Probabilities.
-
-        Returns
-        -------
-        ndarray
-        """
+        """Radius below which the probability is u."""
         ...
 
     @property
@@ -275,31 +235,12 @@ class Mixture(RadialPart):
 
 
 def positive_factor(value: Any, name: str = "factor") -> float:
-    """A positive finite float, or an error that names it; a negative sign belongs to the signed measure, which swaps its parts.
-
-    Parameters
-    ----------
-    value : float
-    name : str
-
-    Returns
-    -------
-    float
-    """
+    """A positive finite float, or an error that names it; a negative sign belongs to the signed measure, which swaps its parts."""
     return positive_real(value, name)
 
 
 def mix(*parts: RadialPart) -> RadialPart:
-    """The sum of some parts, without the empty ones; atoms at one radius are merged.
-
-    Parameters
-    ----------
-    *parts : RadialPart
-
-    Returns
-    -------
-    RadialPart
-    """
+    """The sum of some parts, without the empty ones; atoms at one radius are merged."""
     filled = [part for part in parts if part.mass > 0]
     atoms = [part for part in filled if isinstance(part, Atoms)]
     others = [part for part in filled if not isinstance(part, Atoms)]

@@ -43,16 +43,7 @@ def frequencies_for_width(measure: SignedMeasure, n_components: int) -> int:
 
 
 def check_width(n_components: Any) -> int:
-    """The number of output columns as an int, or an error that names the rule.
-
-    Parameters
-    ----------
-    n_components : int
-
-    Returns
-    -------
-    int
-    """
+    """The number of output columns as an int, or an error that names the rule."""
     return positive_integer(n_components, "n_components", why=", the number of output columns")
 
 
@@ -80,16 +71,7 @@ def predicted_error(measure: SignedMeasure, z: Any, n_components: int) -> np.nda
 
 
 def check_distances(z: Any) -> np.ndarray:
-    """Distances as an array of float64, or an error.
-
-    Parameters
-    ----------
-    z : array-like
-
-    Returns
-    -------
-    ndarray
-    """
+    """Distances as an array of float64, or an error."""
     distances = np.asarray(z)
     if distances.dtype.kind not in "fiu":
         raise TypeError(f"z must be distances, numbers of zero or more, got {z!r}")

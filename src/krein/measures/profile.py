@@ -62,18 +62,7 @@ class Profile:
 
 
 def radial_profile(measure: SignedMeasure, steps: int) -> Profile:
-    """The numbers behind a picture of a measure.
-
-    Parameters
-    ----------
-    measure : SignedMeasure
-    steps : int
-        Points of a curve.
-
-    Returns
-    -------
-    Profile
-    """
+    """The numbers behind a picture of a measure."""
     low, high = _radius_range(measure)
     wide = high > _WIDE * low
     grid = np.geomspace(low, high, steps) if wide else np.linspace(0.0, high, steps)

@@ -50,68 +50,24 @@ class RadialKernel(Protocol):
         ...
 
     def radial(self, z: Any) -> np.ndarray:
-        """k(z).
-
-        Parameters
-        ----------
-        z : array of distances
-
-        Returns
-        -------
-        ndarray of the shape of z
-        """
+        """k(z)."""
         ...
 
     def terms(self) -> tuple[tuple[float, Any], ...]:
-        """The kernel as a signed sum: coefficients and kernels.
-
-        Returns
-        -------
-        tuple of (float, RadialKernel)
-        """
+        """The kernel as a signed sum: coefficients and kernels."""
         ...
 
     def radius_law(self, dim: int) -> Law | None:
-        """The law of the radius if the kernel is the transform of a known probability measure on ℝ^dim.
-
-        Parameters
-        ----------
-        dim : int
-
-        Returns
-        -------
-        Law or None
-        """
+        """The law of the radius if the kernel is the transform of a known probability measure on ℝ^dim."""
         ...
 
     def fourier_density(self, r: np.ndarray, dim: int) -> np.ndarray | None:
-        """Closed form of ρ(r) of the extension by zero, where there is one.
-
-        Parameters
-        ----------
-        r : ndarray
-            Radii.
-        dim : int
-
-        Returns
-        -------
-        ndarray or None
-        """
+        """Closed form of ρ(r) of the extension by zero, where there is one."""
         ...
 
 
 def closed_terms(kernel: RadialKernel, dim: int) -> list[tuple[float, Law, Any]] | None:
-    """The kernel as a signed sum of known laws with their transforms, or None if any term has no known law.
-
-    Parameters
-    ----------
-    kernel : RadialKernel
-    dim : int
-
-    Returns
-    -------
-    list of (coefficient, law, transform) or None
-    """
+    """The kernel as a signed sum of known laws with their transforms, or None if any term has no known law."""
     terms = []
     for coefficient, part in kernel.terms():
         law = part.radius_law(dim)

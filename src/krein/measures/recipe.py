@@ -66,16 +66,7 @@ class MeasureRecipe(FrozenParams):
 
 
 def as_measure_recipe(measure: Any) -> MeasureRecipe:
-    """The recipe itself, or the default one for ``"auto"``.
-
-    Parameters
-    ----------
-    measure : MeasureRecipe or "auto"
-
-    Returns
-    -------
-    MeasureRecipe
-    """
+    """The recipe itself, or the default one for ``"auto"``."""
     if isinstance(measure, MeasureRecipe):
         return measure
     one_of(measure, "measure", ("auto",), otherwise=" or a krein.MeasureRecipe")

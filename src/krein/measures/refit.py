@@ -52,21 +52,6 @@ def measure_to_refit(
     than on those that stand in for it, so ``"auto"`` is the largest head that fits beside some waves. Many frequencies
     in few dimensions get a smaller tolerance, hence more different radii; few of them get the largest, since what they
     leave over by chance is more than what the radii do.
-
-    Parameters
-    ----------
-    kernel : RadialKernel
-    dim : int
-    radius : float
-    n_components : int
-        Output columns the features will have.
-    head_degree : {-1, 0, 1, 2} or "auto"
-    sphere : bool
-        Whether rows are unit vectors.
-
-    Returns
-    -------
-    ToRefit or None
     """
     columns = {q: head_columns(q, dim, sphere=sphere) for q in (-1, 0, 1, 2)}
     asked = check_degree(head_degree, n_components)

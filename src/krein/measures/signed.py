@@ -315,16 +315,7 @@ def _share_radii(a: RadialPart, b: RadialPart) -> bool:
 
 
 def check_measure(measure: Any) -> SignedMeasure:
-    """The measure, or an error that says how to make one.
-
-    Parameters
-    ----------
-    measure : SignedMeasure
-
-    Returns
-    -------
-    SignedMeasure
-    """
+    """The measure, or an error that says how to make one."""
     if not isinstance(measure, SignedMeasure):
         raise TypeError(
             f"measure must be a SignedMeasure, got {measure!r} of type {type(measure).__name__}; krein.signed_measure(kernel, "

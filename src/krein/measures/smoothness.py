@@ -50,16 +50,7 @@ class Shape:
 
 
 def radial_shape(function: Function) -> Shape:
-    """Sample the function from 1e-6 to 1e8.
-
-    Parameters
-    ----------
-    function : callable
-
-    Returns
-    -------
-    Shape
-    """
+    """Sample the function from 1e-6 to 1e8."""
     z = np.concatenate([[0.0], np.geomspace(1e-6, 1e8, 2801)])
     values = function(z)
     size = np.abs(values)
@@ -98,21 +89,7 @@ def _support(function: Function, limit: float, z: np.ndarray, last: int) -> floa
 
 
 def singularity_exponent(function: Function, cutoff: float, *, ends: bool) -> float:
-    """Smallest α of a singularity on (0, cutoff], ``inf`` if none is found.
-
-    Parameters
-    ----------
-    function : callable
-        k(z).
-    cutoff : float
-        Largest z looked at.
-    ends : bool
-        Whether k is extended by zero beyond the cutoff, which is then an edge itself; otherwise k is tapered smoothly.
-
-    Returns
-    -------
-    float
-    """
+    """Smallest α of a singularity on (0, cutoff], ``inf`` if none is found."""
     inside = [_windowed_exponent(function, length, 0.25, 0.75) for length in (0.99 * cutoff, cutoff / 3, cutoff / 9)]
     if not ends:
         return min(inside)

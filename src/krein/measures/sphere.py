@@ -24,17 +24,6 @@ def sphere_eigenvalues(function: Callable[[np.ndarray], np.ndarray], dim: int, d
 
     where :math:`P_n` is the Gegenbauer polynomial with :math:`P_n(1) = 1`. The integral is taken in the angle, in which kernels
     with a kink at 0 or an infinite slope at 2 are smooth. For d = 1 the sphere is two points and there are two degrees.
-
-    Parameters
-    ----------
-    function : callable
-        k(z) on [0, 2].
-    dim : int
-    degrees : int
-
-    Returns
-    -------
-    ndarray of shape (degrees,), or (2,) for d = 1
     """
     if dim == 1:
         same, opposite = (float(v) for v in function(np.array([0.0, 2.0])))
@@ -59,35 +48,13 @@ def negative_degrees(function: Callable[[np.ndarray], np.ndarray], dim: int) -> 
 
     Rounding is measured against :math:`\sup|k|\,\|P_n\|_2 = \sup|k|/\sqrt{N(n, d)}`, the largest value that an eigenvalue can
     have, with N the number of spherical harmonics of degree n.
-
-    Parameters
-    ----------
-    function : callable
-        k(z) on [0, 2].
-    dim : int
-
-    Returns
-    -------
-    ndarray of int
     """
     values = sphere_eigenvalues(function, dim)
     return np.flatnonzero(values < -_rounding(function, values.size, dim))
 
 
 def sphere_weights(function: Callable[[np.ndarray], np.ndarray], dim: int) -> np.ndarray:
-    r"""What each degree has of k(0): :math:`w_n = N(n, d)\,b_n`, so that :math:`k = \sum_n w_n P_n` and :math:`k(0) = \sum_n w_n`.
-
-    Parameters
-    ----------
-    function : callable
-        k(z) on [0, 2].
-    dim : int
-
-    Returns
-    -------
-    ndarray
-        From degree 0; 0 where an eigenvalue is not to be told from rounding.
-    """
+    r"""What each degree has of k(0): :math:`w_n = N(n, d)\,b_n`, so that :math:`k = \sum_n w_n P_n`, k(0) = Σ w_n."""
     values = sphere_eigenvalues(function, dim)
     seen = np.abs(values) > _rounding(function, values.size, dim)
     return np.where(seen, values * np.exp(np.where(seen, _log_harmonics(values.size, dim), 0.0)), 0.0)
@@ -98,16 +65,6 @@ def lower_dimension_with_negative_degree(function: Callable[[np.ndarray], np.nda
 
     A lower sphere is a slice of a higher one, so what is not positive definite there is not here. In high dimension eigenvalues
     of degree n fall like :math:`d^{-n}` below rounding; this sees them where they are large.
-
-    Parameters
-    ----------
-    function : callable
-        k(z) on [0, 2].
-    dim : int
-
-    Returns
-    -------
-    int or None
     """
     lower = [d for d in (2, 3, 5, 9, 17, 33, 65, 129, 257) if d < dim]
     return next((d for d in [dim, *reversed(lower)] if negative_degrees(function, d).size), None)

@@ -137,19 +137,7 @@ class Importance(Sampler):
 
 
 def gaussian_radius_density(r: np.ndarray, scale: float, dim: int) -> np.ndarray:
-    """Density of the length of a Gaussian vector with independent entries of standard deviation `scale`.
-
-    Parameters
-    ----------
-    r : ndarray
-        Lengths.
-    scale : float
-    dim : int
-
-    Returns
-    -------
-    ndarray of the shape of r
-    """
+    """Density of the length of a Gaussian vector with independent entries of standard deviation `scale`."""
     x = r / scale
     log = special.xlogy(dim - 1, x) - x * x / 2 - (dim / 2 - 1) * math.log(2) - special.gammaln(dim / 2)
     return np.asarray(np.exp(log) / scale)

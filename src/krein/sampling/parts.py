@@ -12,33 +12,12 @@ __all__ = ["density_at", "has_density", "mass_up_to", "paired", "signed_weights"
 
 
 def paired(measure: SignedMeasure, counts: tuple[int, int]) -> list[tuple[RadialPart, int]]:
-    """The positive and the negative part, each with its number of frequencies.
-
-    Parameters
-    ----------
-    measure : SignedMeasure
-    counts : tuple of int
-
-    Returns
-    -------
-    list of (RadialPart, int)
-    """
+    """The positive and the negative part, each with its number of frequencies."""
     return [(measure.positive, counts[0]), (measure.negative, counts[1])]
 
 
 def signed_weights(measure: SignedMeasure, counts: tuple[int, int], inside: float = math.inf) -> np.ndarray:
-    """±mass/count for each part, only the mass at radii up to `inside` counted.
-
-    Parameters
-    ----------
-    measure : SignedMeasure
-    counts : tuple of int
-    inside : float, default=inf
-
-    Returns
-    -------
-    ndarray of shape (sum of the counts,)
-    """
+    """±mass/count for each part, only the mass at radii up to `inside` counted."""
     weights = []
     for sign, (part, count) in zip((1.0, -1.0), paired(measure, counts), strict=True):
         if count:
@@ -47,17 +26,7 @@ def signed_weights(measure: SignedMeasure, counts: tuple[int, int], inside: floa
 
 
 def mass_up_to(part: RadialPart, radius: float) -> float:
-    """Mass of a part at radii up to one.
-
-    Parameters
-    ----------
-    part : RadialPart
-    radius : float
-
-    Returns
-    -------
-    float
-    """
+    """Mass of a part at radii up to one."""
     if part.mass == 0.0 or math.isinf(radius):
         return part.mass
     return part.mass * float(part.cdf(np.array(radius)))
@@ -68,16 +37,6 @@ def strata(part: RadialPart, count: int, rng: np.random.Generator) -> np.ndarray
 
     Frequencies of one block then have nearly the same length, which takes up to half the variance off a random order: on a
     common sphere orthogonal directions are at their most complementary.
-
-    Parameters
-    ----------
-    part : RadialPart
-    count : int
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    ndarray of shape (count,)
     """
     if not count:
         return np.empty(0)
@@ -85,33 +44,14 @@ def strata(part: RadialPart, count: int, rng: np.random.Generator) -> np.ndarray
 
 
 def has_density(part: RadialPart) -> bool:
-    """Whether a part has a density, or no mass at all.
-
-    Parameters
-    ----------
-    part : RadialPart
-
-    Returns
-    -------
-    bool
-    """
+    """Whether a part has a density, or no mass at all."""
     if isinstance(part, Mixture):
         return all(has_density(inner) for inner in part.parts)
     return isinstance(part, (Density, LawPart)) or part.mass == 0.0
 
 
 def density_at(part: RadialPart, r: np.ndarray) -> np.ndarray:
-    """Density of a part at radii r, zero outside its panels.
-
-    Parameters
-    ----------
-    part : RadialPart
-    r : ndarray
-
-    Returns
-    -------
-    ndarray of the shape of r
-    """
+    """Density of a part at radii r, zero outside its panels."""
     if isinstance(part, Mixture):
         return np.asarray(np.sum([density_at(inner, r) for inner in part.parts], axis=0))
     if isinstance(part, LawPart):

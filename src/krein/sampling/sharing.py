@@ -20,17 +20,6 @@ def shared_covariance(measure: SignedMeasure, z: np.ndarray, n_pairs: int = 32) 
     .. math:: \tfrac12[\Omega_d((r_+ + r_-)z) + \Omega_d(|r_+ - r_-|z)] - \Omega_d(r_+z)\,\Omega_d(r_-z)
 
     averaged over radii paired by quantile, at distances z.
-
-    Parameters
-    ----------
-    measure : SignedMeasure
-        With mass in both parts.
-    z : ndarray of shape (m,)
-    n_pairs : int, default=32
-
-    Returns
-    -------
-    ndarray of shape (m,)
     """
     u = (np.arange(n_pairs) + 0.5) / n_pairs
     up, down = measure.positive.ppf(u), measure.negative.ppf(u)
@@ -39,16 +28,7 @@ def shared_covariance(measure: SignedMeasure, z: np.ndarray, n_pairs: int = 32) 
 
 
 def sharing_helps(measure: SignedMeasure) -> bool:
-    """True where the difference of the parts has less variance with shared directions: their covariance is positive.
-
-    Parameters
-    ----------
-    measure : SignedMeasure
-
-    Returns
-    -------
-    bool
-    """
+    """True where the difference of the parts has less variance with shared directions: their covariance is positive."""
     if not (measure.positive.mass > 0 and measure.negative.mass > 0):
         return False
     typical = float(measure.positive.ppf(np.array(0.5)))

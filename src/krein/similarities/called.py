@@ -85,64 +85,24 @@ class CallableSimilarity(Similarity):
         return TrainingMatrix(self.learned(columns), X, matrix, columns.evaluation.count)
 
     def evaluation(self, pairs: int, effort: Effort | None = None) -> Evaluation:
-        """A context in which pairs are evaluated.
-
-        Parameters
-        ----------
-        pairs : int
-            How many at most.
-        effort : Effort, default=None
-
-        Returns
-        -------
-        Evaluation
-        """
+        """A context in which pairs are evaluated."""
         average = self.symmetrize == "average"
         total = pairs * (2 if average else 1)
         return Evaluation(self.kernel, self.takes_blocks, effort or Effort(), total=total, average=average)
 
     @contextmanager
     def columns(self, X: Objects, count: int, effort: Effort | None = None) -> Iterator[CalledColumns]:
-        """A context with columns of the matrix of training objects, for so many landmarks.
-
-        Parameters
-        ----------
-        X : Objects
-        count : int
-        effort : Effort, default=None
-
-        Yields
-        ------
-        CalledColumns
-        """
+        """A context with columns of the matrix of training objects, for so many landmarks."""
         with self.evaluation((count + 1) * len(X), effort) as evaluation:
             yield CalledColumns(self.kernel, X, evaluation, count, average=self.symmetrize == "average")
 
     def learned(self, columns: CalledColumns) -> CallableSimilarity:
-        """The similarity with what was found out while columns were made.
-
-        Parameters
-        ----------
-        columns : CalledColumns
-
-        Returns
-        -------
-        CallableSimilarity
-        """
+        """The similarity with what was found out while columns were made."""
         return replace(self, kernel=columns.kernel, takes_blocks=columns.evaluation.takes_blocks)
 
 
 def is_called(kernel: Any) -> bool:
-    """Whether the parameter ``kernel`` is a similarity of any objects, which is called.
-
-    Parameters
-    ----------
-    kernel : object
-
-    Returns
-    -------
-    bool
-    """
+    """Whether the parameter ``kernel`` is a similarity of any objects, which is called."""
     if isinstance(kernel, ObjectKernel):
         return not kernel.precomputed
     # A class is no function: DeltaGaussian for DeltaGaussian()
@@ -150,30 +110,12 @@ def is_called(kernel: Any) -> bool:
 
 
 def is_precomputed(kernel: Any) -> bool:
-    """Whether the parameter ``kernel`` says that X is a matrix of similarities, or of distances.
-
-    Parameters
-    ----------
-    kernel : object
-
-    Returns
-    -------
-    bool
-    """
+    """Whether the parameter ``kernel`` says that X is a matrix of similarities, or of distances."""
     return kernel.precomputed if isinstance(kernel, ObjectKernel) else isinstance(kernel, str)
 
 
 def kernel_of(similarity: Similarity) -> Any:
-    """What a fitted similarity would be given as ``kernel`` for.
-
-    Parameters
-    ----------
-    similarity : Similarity
-
-    Returns
-    -------
-    Kernel, ObjectKernel, callable or "precomputed"
-    """
+    """What a fitted similarity would be given as ``kernel`` for."""
     if isinstance(similarity, PrecomputedSimilarity):
         return "precomputed" if similarity.kernel is None else similarity.kernel
     assert isinstance(similarity, KernelSimilarity | CallableSimilarity)
@@ -182,21 +124,7 @@ def kernel_of(similarity: Similarity) -> Any:
 
 
 def as_similarity(kernel: Any, *, call: str = "auto", symmetrize: str = "error") -> Similarity:
-    """A similarity from what the parameter ``kernel`` may be.
-
-    Parameters
-    ----------
-    kernel : Kernel, ObjectKernel, callable, "precomputed" or None
-        None means ``DeltaGaussian()``.
-    call : {"auto", "pairs", "blocks"}, default="auto"
-        Whether a callable takes two objects or two sequences of objects.
-    symmetrize : {"error", "average"}, default="error"
-        What to do where a similarity is not symmetric.
-
-    Returns
-    -------
-    Similarity
-    """
+    """A similarity from what the parameter ``kernel`` may be."""
     one_of(call, "call", CALLS)
     one_of(symmetrize, "symmetrize", SYMMETRIZE)
     if kernel is None:

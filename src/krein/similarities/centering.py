@@ -12,16 +12,7 @@ _STRIPE = 256
 
 
 def square_means(distances: np.ndarray) -> np.ndarray:
-    """The mean squared distance of every object from all.
-
-    Parameters
-    ----------
-    distances : ndarray of shape (n, n)
-
-    Returns
-    -------
-    ndarray of shape (n,)
-    """
+    """The mean squared distance of every object from all."""
     means = np.empty(distances.shape[0])
     for rows in row_blocks(distances.shape[0], _STRIPE):
         means[rows] = _squares(distances[rows]).mean(axis=1)
@@ -42,16 +33,6 @@ def centered_rows(distances: np.ndarray, means: np.ndarray) -> np.ndarray:
     r"""Inner products of objects with training objects, both centered at the training objects' mean.
 
     .. math:: b(x)_j = -\tfrac12 \bigl(d^2(x, x_j) - \bar d^2_j - \overline{d^2(x, \cdot)} + \bar d^2\bigr)
-
-    Parameters
-    ----------
-    distances : ndarray of shape (n_new, n)
-    means : ndarray of shape (n,)
-        From `square_means` of the training distances.
-
-    Returns
-    -------
-    ndarray of shape (n_new, n)
     """
     squares = _squares(distances)
     squares -= squares.mean(axis=1, keepdims=True) + (means - means.mean())
@@ -61,15 +42,6 @@ def centered_rows(distances: np.ndarray, means: np.ndarray) -> np.ndarray:
 
 def centered_inner_products(distances: np.ndarray) -> np.ndarray:
     r"""The matrix :math:`-\tfrac12 H D^2 H` of classical scaling, indefinite unless the distances are Euclidean.
-
-    Parameters
-    ----------
-    distances : ndarray of shape (n, n)
-        Symmetric.
-
-    Returns
-    -------
-    ndarray of shape (n, n)
 
     Examples
     --------

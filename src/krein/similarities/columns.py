@@ -90,13 +90,7 @@ class CalledColumns:
         return kernel.fitted(values[np.triu_indices(pilot.size, 1)]) if kernel.needs_fit else kernel
 
     def put_off(self, rest: np.ndarray) -> None:
-        """Evaluate columns of some objects in the end only, when all landmarks are known.
-
-        Parameters
-        ----------
-        rest : ndarray of int
-            Landmarks will be others. No column of theirs is evaluated yet.
-        """
+        """Evaluate columns of some objects in the end only, when all landmarks are known."""
         here = np.ones(len(self._objects), dtype=bool)
         here[rest] = False
         self._rest, self._rows = rest, np.flatnonzero(here)
@@ -104,16 +98,7 @@ class CalledColumns:
         self._sent = self._received = 0
 
     def diagonal(self, rows: np.ndarray) -> np.ndarray:
-        """Similarities of some objects with themselves, or a guess where they would cost too much.
-
-        Parameters
-        ----------
-        rows : ndarray of int
-
-        Returns
-        -------
-        ndarray of shape (len(rows),)
-        """
+        """Similarities of some objects with themselves, or a guess where they would cost too much."""
         unknown = rows[np.isnan(self._self[rows])]
         if unknown.size:
             seen = self._self[self.pilot]
@@ -128,30 +113,11 @@ class CalledColumns:
         return self.kernel.similarity(self._self[rows])
 
     def among(self, chosen: np.ndarray) -> np.ndarray:
-        """Similarities among some objects.
-
-        Parameters
-        ----------
-        chosen : ndarray of int of shape (m,)
-
-        Returns
-        -------
-        ndarray of shape (m, m)
-        """
+        """Similarities among some objects."""
         return self.kernel.similarity(self._square(chosen))
 
     def take(self, chosen: np.ndarray) -> np.ndarray:
-        """Similarities of all objects but those put off to some that are landmarks from now on.
-
-        Parameters
-        ----------
-        chosen : ndarray of int of shape (m,)
-            Different from each other and from all taken before.
-
-        Returns
-        -------
-        ndarray of shape (n_objects - n_put_off, m)
-        """
+        """Similarities of all objects but those put off to some that are landmarks from now on."""
         done = self.taken.size
         square = self._square(chosen)
         self.taken = np.concatenate([self.taken, chosen])
@@ -168,12 +134,7 @@ class CalledColumns:
         return self.kernel.similarity(self._block[:, done : self.taken.size])
 
     def matrix(self) -> np.ndarray:
-        """Similarities of all objects to all landmarks taken.
-
-        Returns
-        -------
-        ndarray of shape (n_objects, n_taken)
-        """
+        """Similarities of all objects to all landmarks taken."""
         return self.kernel.similarity(self._completed())
 
     def _send_ahead(self) -> None:
@@ -232,17 +193,7 @@ class CalledColumns:
             self._block[rows, first + j] = values[:, j]
 
     def outside(self, landmarks: Objects) -> tuple[np.ndarray, np.ndarray]:
-        """Similarities of all objects to landmarks that are none of them, and of those to each other.
-
-        Parameters
-        ----------
-        landmarks : Objects
-
-        Returns
-        -------
-        block : ndarray of shape (n_objects, n_landmarks)
-        square : ndarray of shape (n_landmarks, n_landmarks)
-        """
+        """Similarities of all objects to landmarks that are none of them, and of those to each other."""
         everyone, all_landmarks = np.arange(len(self._objects)), np.arange(len(landmarks))
         block = self.evaluation.rectangle(self._objects, landmarks, everyone, all_landmarks)
         square = np.full((len(landmarks), len(landmarks)), np.nan)
@@ -251,18 +202,7 @@ class CalledColumns:
         return self.kernel.similarity(block), self.kernel.similarity(square)
 
     def settle(self, choose: KernelChoice) -> tuple[np.ndarray, np.ndarray]:
-        """Choose the function of the costly values now that they are there; none is evaluated again.
-
-        Parameters
-        ----------
-        choose : callable
-
-        Returns
-        -------
-        block : ndarray of shape (n_objects, n_landmarks)
-        square : ndarray of shape (n_landmarks, n_landmarks)
-            Similarities as the kernel chosen has them.
-        """
+        """Choose the function of the costly values now that they are there; none is evaluated again."""
         if self._outside is None:
             block = self._completed()
             square = block[self.taken]
@@ -272,26 +212,11 @@ class CalledColumns:
         return self.kernel.similarity(block), self.kernel.similarity(square)
 
     def pilot_matrix(self) -> np.ndarray:
-        """Similarities among the objects of the pilot.
-
-        Returns
-        -------
-        ndarray of shape (n_pilot, n_pilot)
-        """
+        """Similarities among the objects of the pilot."""
         return self.kernel.similarity(self._pilot_values)
 
     def spare(self, wanted: int) -> float:
-        """Pairs that may be evaluated beyond the columns of landmarks.
-
-        Parameters
-        ----------
-        wanted : int
-            Landmarks that are still to be taken.
-
-        Returns
-        -------
-        float
-        """
+        """Pairs that may be evaluated beyond the columns of landmarks."""
         k, n = self.taken.size, len(self._objects)
         known = k * wanted + wanted * (wanted + 1) // 2  # of the columns to come, by symmetry or as the diagonal
         due = wanted * n - known + k * self._rest.size - self._received * self._far.size

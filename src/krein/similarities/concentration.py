@@ -68,18 +68,6 @@ def concentration_of_negative_part(
     they have in K. It fills all directions in which :math:`K_+` is small. What was positive before the noise came is smaller
     than :math:`K_+`, which has the positive half of the noise as well, and so leaves more directions to it: if K is positive except
     for noise, it has rather more negative directions than this finds, not fewer.
-
-    Parameters
-    ----------
-    operator : SymmetricOperator
-    rounding : float
-        Eigenvalues above ``-rounding`` are none.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    Concentration or None
-        None if there is no negative eigenvalue, or there are too many objects.
     """
     n = operator.n_objects
     if n > MOST_CONCENTRATED:

@@ -55,35 +55,14 @@ class FittedCorrection:
         return self.added is None
 
     def training(self, matrix: np.ndarray) -> np.ndarray:
-        """The corrected training matrix.
-
-        Parameters
-        ----------
-        matrix : ndarray of shape (n, n)
-            The matrix it was fitted on.
-
-        Returns
-        -------
-        ndarray of shape (n, n)
-            Symmetric to the last bit.
-        """
+        """The corrected training matrix."""
         moved = np.array(matrix, dtype=np.float64)
         if self.added is not None:
             moved[np.diag_indices_from(moved)] += self.added
         return symmetric_part(self(moved))
 
     def __call__(self, rows: np.ndarray) -> np.ndarray:
-        """Corrected similarities of new objects.
-
-        Parameters
-        ----------
-        rows : ndarray of shape (n_new, n)
-            Similarities of new objects (rows) to the training objects.
-
-        Returns
-        -------
-        ndarray of shape (n_new, n), float64
-        """
+        """Corrected similarities of new objects."""
         rows = np.asarray(rows, dtype=np.float64)
         if self.carry is None:
             return rows.copy()
@@ -103,19 +82,6 @@ def fit_correction(matrix: np.ndarray, method: str = "clip", *, diagonal: Any = 
     ``shift``     :math:`K + \max(0, -\lambda_{\min})\, I`     unchanged
     ``nearest``   :math:`(K + \mathrm{diag}(d))_+`             :math:`k\,\Pi`, the projection of that matrix
     ============  ===========================================  =======================================
-
-    Parameters
-    ----------
-    matrix : ndarray of shape (n, n)
-        Symmetric and finite.
-    method : {"clip", "flip", "shift", "square", "nearest"}, default="clip"
-    diagonal : "keep", float or None, default="keep"
-        For ``"nearest"``: the diagonal of the result, that of the matrix or one number. None leaves it free, and then the
-        nearest matrix is that of ``"clip"``.
-
-    Returns
-    -------
-    FittedCorrection
 
     Examples
     --------

@@ -65,18 +65,7 @@ class EntryScan:
 
 
 def as_square(matrix: Any, name: str) -> np.ndarray:
-    """A square array of real numbers that may be NaN or infinite; float32 and float64 are not copied.
-
-    Parameters
-    ----------
-    matrix : array-like of shape (n, n)
-    name : str
-        What to call it in an error.
-
-    Returns
-    -------
-    ndarray of shape (n, n), float32 or float64
-    """
+    """A square array of real numbers that may be NaN or infinite; float32 and float64 are not copied."""
     array = np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix)
     if array.ndim != 2 or array.shape[0] != array.shape[1] or not array.size:
         raise ValueError(f"{name} must be a square matrix, a row and a column for each object, got shape {array.shape}")
@@ -90,14 +79,6 @@ def as_square(matrix: Any, name: str) -> np.ndarray:
 
 def scan_entries(matrix: np.ndarray) -> EntryScan:
     """Look at every entry once, in stripes, so that nothing of the size of the matrix is made.
-
-    Parameters
-    ----------
-    matrix : ndarray of shape (n, n), float32 or float64
-
-    Returns
-    -------
-    EntryScan
 
     Examples
     --------

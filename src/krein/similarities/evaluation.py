@@ -133,70 +133,23 @@ class Evaluation:
         self._stack.__exit__(*error)
 
     def rectangle(self, left: Objects, right: Objects, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        """Values of all pairs of some objects on the left and some on the right.
-
-        Parameters
-        ----------
-        left, right : Objects
-        rows, columns : ndarray of int
-            Which of them.
-
-        Returns
-        -------
-        ndarray of shape (len(rows), len(columns)), float64
-        """
+        """Values of all pairs of some objects on the left and some on the right."""
         values = self._ordered(left, right, rows, columns)
         if not self._average:
             return values
         return 0.5 * values + 0.5 * self._ordered(right, left, columns, rows).T
 
     def both_orders(self, objects: Objects, rows: np.ndarray) -> np.ndarray:
-        """Values of all ordered pairs of some objects, the first of a pair by row.
-
-        Parameters
-        ----------
-        objects : Objects
-        rows : ndarray of int
-
-        Returns
-        -------
-        ndarray of shape (len(rows), len(rows)), float64
-        """
+        """Values of all ordered pairs of some objects, the first of a pair by row."""
         return self._ordered(objects, objects, rows, rows, symmetric=False)
 
     def pairs(self, left: Objects, right: Objects, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        """Values of single pairs.
-
-        Parameters
-        ----------
-        left, right : Objects
-        rows, columns : ndarray of int of shape (n_pairs,)
-
-        Returns
-        -------
-        ndarray of shape (n_pairs,), float64
-        """
+        """Values of single pairs."""
         values = self._zipped(left, right, rows, columns)
         return 0.5 * values + 0.5 * self._zipped(right, left, columns, rows) if self._average else values
 
     def ahead(self, left: Objects, right: Objects, rows: np.ndarray, columns: np.ndarray, *, here: int) -> Ahead | None:
-        """Have other processes evaluate all pairs of some objects, and go on here meanwhile.
-
-        Parameters
-        ----------
-        left, right : Objects
-        rows, columns : ndarray of int
-            Which of them.
-        here : int
-            Pairs that this process will evaluate meanwhile.
-
-        Returns
-        -------
-        Ahead or None
-            None where nothing is gained: for few pairs, where there is one process, where what others got last is not fetched
-            yet, or where they had better share the pairs that are due here. A cache is not asked ahead of time, nor a function of
-            sequences, whose digits may hang on how pairs are grouped.
-        """
+        """Have other processes evaluate all pairs of some objects, and go on here meanwhile."""
         job = PairJob(left, right, rows, columns)
         size = rows.size * columns.size
         if self._cache is not None or self._average or self.takes_blocks is not False:
@@ -214,17 +167,7 @@ class Evaluation:
         return Ahead(wait, lambda: sent.results.ready)
 
     def with_themselves(self, objects: Objects, rows: np.ndarray) -> np.ndarray:
-        """Values of some objects with themselves.
-
-        Parameters
-        ----------
-        objects : Objects
-        rows : ndarray of int
-
-        Returns
-        -------
-        ndarray of shape (len(rows),), float64
-        """
+        """Values of some objects with themselves."""
         return self._zipped(objects, objects, rows, rows)
 
     def _zipped(self, left: Objects, right: Objects, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:

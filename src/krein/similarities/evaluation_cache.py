@@ -163,16 +163,7 @@ def _reopened(path: str | None, key: Callable[[Any], str | bytes] | None) -> Sim
 
 
 def as_cache(cache: Any) -> SimilarityCache | None:
-    """What the parameter ``cache`` stands for.
-
-    Parameters
-    ----------
-    cache : None, str, path or SimilarityCache
-
-    Returns
-    -------
-    SimilarityCache or None
-    """
+    """What the parameter ``cache`` stands for."""
     if cache is None or isinstance(cache, SimilarityCache):
         return cache
     if isinstance(cache, str | os.PathLike):
@@ -186,16 +177,6 @@ def as_cache(cache: Any) -> SimilarityCache | None:
 
 def content_key(value: Any, key: Callable[[Any], str | bytes] | None = None) -> bytes:
     """A digest of the contents of an object, the same in every process.
-
-    Parameters
-    ----------
-    value : object
-    key : callable, default=None
-        The contents of an object as text or bytes, where the object is no plain value.
-
-    Returns
-    -------
-    bytes of length 16
 
     Examples
     --------

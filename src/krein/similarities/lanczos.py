@@ -58,19 +58,6 @@ def block_lanczos(
     belong to :math:`Q_0` give the weights of stochastic quadrature [1]_; converged pairs get their true weight, 1, and only the
     rest is estimated (as in [2]_), so that a few dominant eigenvalues add no variance.
 
-    Parameters
-    ----------
-    apply : callable
-        ``(n, m)`` vectors to their products with the matrix.
-    n : int
-    rng : numpy.random.Generator
-    block : int, default=8
-    steps : int, default=40
-
-    Returns
-    -------
-    RitzSpectrum
-
     References
     ----------
     .. [1] S. Ubaru, J. Chen and Y. Saad. "Fast estimation of tr(f(A)) via stochastic Lanczos quadrature". SIAM J. Matrix

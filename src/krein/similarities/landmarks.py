@@ -28,13 +28,7 @@ _OBJECTS_PER_LANDMARK = 10
 
 
 def check_rule(rule: Any) -> None:
-    """An error if a name is that of no rule.
-
-    Parameters
-    ----------
-    rule : object
-        A name, or the landmarks themselves.
-    """
+    """An error if a name is that of no rule."""
     if isinstance(rule, str):
         one_of(rule, "landmarks", LANDMARK_RULES, otherwise=", or the landmarks themselves")
 
@@ -42,27 +36,7 @@ def check_rule(rule: Any) -> None:
 def select_landmarks(
     similarity: DirectSimilarity, X: Any, count: int, rule: Any, rng: np.random.Generator
 ) -> tuple[Any, int]:
-    """Landmarks by name, or those given by the user, for a kernel of this library or a matrix.
-
-    Parameters
-    ----------
-    similarity : DirectSimilarity
-    X : array or CSR matrix
-        Placed training rows.
-    count : int
-        Landmarks wanted; at most as many as there are rows.
-    rule : {"auto", "pivoted", "kmeans", "uniform"} or array
-        An array holds rows (or, for a precomputed similarity, indices of training objects). ``"auto"`` is ``"kmeans"`` for a
-        kernel of this library on dense rows, else ``"pivoted"``.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    landmarks
-        As ``similarity.block`` takes them.
-    n_evaluations : int
-        Similarities computed on the way.
-    """
+    """Landmarks by name, or those given by the user, for a kernel of this library or a matrix."""
     check_rule(rule)
     if not isinstance(rule, str):
         return _given(similarity, X, rule), 0
@@ -86,26 +60,7 @@ def select_landmarks(
 def landmark_objects(
     columns: CalledColumns, X: Objects, count: int, rule: Any, rng: np.random.Generator
 ) -> tuple[Objects, np.ndarray, np.ndarray]:
-    """Landmarks for a similarity that is called, and all that was evaluated with them.
-
-    Parameters
-    ----------
-    columns : CalledColumns
-    X : Objects
-    count : int
-        Landmarks wanted; at most as many as there are objects.
-    rule : {"auto", "pivoted", "kmeans", "uniform"}, indices of training objects or objects
-        ``"auto"`` is ``"pivoted"``. ``"kmeans"`` is for rows of numbers only.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    landmarks : Objects
-    block : ndarray of shape (n_objects, n_landmarks)
-        Similarities of all objects to the landmarks.
-    square : ndarray of shape (n_landmarks, n_landmarks)
-        Those of the landmarks to each other.
-    """
+    """Landmarks for a similarity that is called, and all that was evaluated with them."""
     check_rule(rule)
     n = len(X)
     if isinstance(rule, str):

@@ -113,22 +113,7 @@ class NoiseBand:
 def matrix_spectrum(
     operator: SymmetricOperator, largest: float, precision: float, rng: np.random.Generator
 ) -> MatrixSpectrum:
-    """The spectrum of a matrix: all of it for a few objects, both ends and the density by Lanczos for many.
-
-    Parameters
-    ----------
-    operator : SymmetricOperator
-    largest : float
-        Size of the largest entry of the operator, or a bound for it.
-    precision : float
-        Relative spacing of the numbers that entries are held in.
-    rng : numpy.random.Generator
-        Draws the starting vectors of Lanczos.
-
-    Returns
-    -------
-    MatrixSpectrum
-    """
+    """The spectrum of a matrix: all of it for a few objects, both ends and the density by Lanczos for many."""
     n = operator.n_objects
     exact = n <= EXACT_OBJECTS
     if exact:
@@ -156,18 +141,6 @@ def noise_band(spectrum: MatrixSpectrum, n_objects: int, noise: float | None = N
 
     A symmetric matrix of independent entries of standard deviation ε has eigenvalues within :math:`\pm 2\epsilon\sqrt n`,
     distributed as a semicircle.
-
-    Parameters
-    ----------
-    spectrum : MatrixSpectrum
-    n_objects : int
-    noise : float, default=None
-        ε if it is known. None takes the semicircle whose median size is that of the negative eigenvalues.
-
-    Returns
-    -------
-    NoiseBand or None
-        None if there is no negative eigenvalue and no noise was given.
     """
     negative = spectrum.values < -spectrum.rounding
     sizes, weights = -spectrum.values[negative], spectrum.weights[negative]

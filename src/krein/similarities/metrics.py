@@ -38,15 +38,6 @@ METRICS: Mapping[str, tuple[str, ...]] = {"scipy": _SCIPY, "aeon": _AEON, "rapid
 def metric_source(name: str) -> str:
     """The package that has a distance.
 
-    Parameters
-    ----------
-    name : str
-
-    Returns
-    -------
-    str
-        A key of `METRICS`.
-
     Examples
     --------
     >>> metric_source("levenshtein")
@@ -61,23 +52,6 @@ def metric_source(name: str) -> str:
 
 def named_metric(name: str, options: Mapping[str, Any] | None = None) -> Callable[[Any, Any], np.ndarray]:
     """A distance as a function of two sequences of objects.
-
-    Parameters
-    ----------
-    name : str
-        One of `METRICS`.
-    options : mapping, default=None
-        Parameters of the distance itself, such as ``{"window": 0.1}`` for ``"dtw"``.
-
-    Returns
-    -------
-    callable
-        Two sequences to the matrix of their distances.
-
-    Raises
-    ------
-    ImportError
-        If the package that has it is not installed.
 
     Examples
     --------

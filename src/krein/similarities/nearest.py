@@ -49,19 +49,6 @@ def nearest_with_diagonal(matrix: np.ndarray, diagonal: np.ndarray, tol: float =
     whose gradient is the diagonal of the clipped matrix less the one asked for; Newton's method [2]_ reaches the same point in
     a few eigendecompositions.
 
-    Parameters
-    ----------
-    matrix : ndarray of shape (n, n)
-        Symmetric.
-    diagonal : ndarray of shape (n,)
-        :math:`b`, positive.
-    tol : float, default=1e-12
-        Largest difference from the diagonal asked for, relative to its largest entry.
-
-    Returns
-    -------
-    NearestMatrix
-
     References
     ----------
     .. [1] N. J. Higham. "Computing the nearest correlation matrix: a problem from finance". IMA J. Numer. Anal., 2002.

@@ -83,18 +83,7 @@ class FittedNystroem:
         return Staircase.of(self.root, self.signature)
 
     def __call__(self, X: Any, effort: Effort | None = None) -> np.ndarray:
-        """Features of rows or objects, not placed.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n_samples, n_features), float32 or float64, or objects
-        effort : Effort, default=None
-            For a similarity that is called.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_components), dtype of X; float64 for objects
-        """
+        """Features of rows or objects, not placed."""
         placed = self.similarity.place(X)
         out = np.empty((placed.shape[0], self.signature.size), dtype=placed.dtype)
         out[:, self.rank :] = 0
@@ -106,31 +95,13 @@ class FittedNystroem:
         return out
 
     def multiply(self, block: np.ndarray, out: np.ndarray) -> None:
-        """Write features of rows whose similarities to the landmarks are known.
-
-        Parameters
-        ----------
-        block : ndarray of shape (n_rows, n_landmarks)
-        out : ndarray of shape (n_rows, n_components)
-            Columns beyond the rank are left as they are.
-        """
+        """Write features of rows whose similarities to the landmarks are known."""
         known = partial(_write_rows, block)
         fill_features(known, np.arange(block.shape[0]), self._stairs, out[:, : self.rank])
 
 
 def fill_features(against: Callable[[Any, np.ndarray], None], X: Any, root: Staircase, out: np.ndarray) -> None:
-    """Write ``k(X, landmarks) @ root``, block by block; each thread multiplies its block while that is in its cache.
-
-    Parameters
-    ----------
-    against : callable
-        ``similarity.against(landmarks)``.
-    X : placed rows
-    root : Staircase
-        Of shape (n_landmarks, rank).
-    out : ndarray of shape (n_rows, rank)
-        Products are taken in the type of the root.
-    """
+    """Write ``k(X, landmarks) @ root``, block by block; each thread multiplies its block while that is in its cache."""
     n_landmarks = root.shape[0]
     same = out.dtype == root.dtype
     in_place = root.in_place and (out.flags.c_contiguous or not same)
@@ -152,13 +123,7 @@ def _write_rows(block: np.ndarray, rows: np.ndarray, out: np.ndarray) -> None:
 
 
 def check_landmarks(similarity: Similarity, landmarks: Any) -> None:
-    """An error unless landmarks are what the similarity compares with.
-
-    Parameters
-    ----------
-    similarity : Similarity
-    landmarks : array, CSR matrix, Objects or ndarray of int
-    """
+    """An error unless landmarks are what the similarity compares with."""
     if isinstance(similarity, CallableSimilarity):
         if not isinstance(landmarks, Objects) or not len(landmarks):
             raise ValueError(f"landmarks must be objects, got a value of type {type(landmarks).__name__}")

@@ -87,16 +87,7 @@ class NystroemFit:
     block: np.ndarray | None = None
 
     def features(self, X: Any) -> np.ndarray:
-        """Features of the training objects, computed from what is known where it is.
-
-        Parameters
-        ----------
-        X : the training rows or objects
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_components)
-        """
+        """Features of the training objects, computed from what is known where it is."""
         if self.block is None:
             return self.map(X)
         out = np.zeros((self.block.shape[0], self.map.signature.size), dtype=self.map.root.dtype)
@@ -119,22 +110,6 @@ def fit_nystroem(
     The columns of one sign are turned among themselves, see `krein._core.staircase`. Our own products and decompositions are done
     by one thread for each block, so that the result is the same to the last bit for any number of threads (as far as the
     similarity is).
-
-    Parameters
-    ----------
-    similarity : Similarity
-    X : array or CSR matrix of shape (n_samples, n_features), float32 or float64, or objects
-        Training rows, not placed; for a precomputed similarity the square matrix, or the block of similarities to landmarks.
-    recipe : NystroemRecipe
-    rng : numpy.random.Generator
-    effort : Effort, default=None
-        For a similarity that is called.
-    choose : callable, default=None
-        Chooses the kernel of a similarity that is called, by the costly values to landmarks that were found with the one given.
-
-    Returns
-    -------
-    NystroemFit
     """
     X = similarity.place(X)
     landmark_rng, sample_rng = rng.spawn(2)

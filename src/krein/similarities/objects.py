@@ -78,17 +78,6 @@ class Objects:
 def as_objects(X: Any, name: str = "X") -> Objects:
     """A sequence as objects, or an error that says what a sequence is.
 
-    Parameters
-    ----------
-    X : sequence, array of one or more dimensions, sparse matrix, DataFrame or Series
-        Whatever has a length and can be indexed by numbers.
-    name : str, default="X"
-        Name of X in error messages.
-
-    Returns
-    -------
-    Objects
-
     Examples
     --------
     >>> words = as_objects(["a", "bee", "see"])
@@ -117,14 +106,6 @@ def is_numeric_matrix(X: Any) -> bool:
     """Whether scikit-learn would see a matrix of numbers: a 2-D array, a sparse matrix, a table of numbers, lists of numbers.
 
     A list of arrays is a list of objects even where all have the same length: others may come.
-
-    Parameters
-    ----------
-    X : object
-
-    Returns
-    -------
-    bool
 
     Examples
     --------

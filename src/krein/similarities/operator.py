@@ -43,16 +43,7 @@ class SymmetricOperator:
         return int(self.matrix.shape[0])
 
     def apply(self, vectors: np.ndarray) -> np.ndarray:
-        """The product with some vectors.
-
-        Parameters
-        ----------
-        vectors : ndarray of shape (n, m)
-
-        Returns
-        -------
-        ndarray of shape (n, m), float64
-        """
+        """The product with some vectors."""
         with quiet_blas(), blas_threads(float(self.matrix.size) * vectors.shape[1]):
             if not self.distance:
                 given = vectors.astype(self.matrix.dtype, copy=False)
@@ -69,17 +60,7 @@ class SymmetricOperator:
             return np.asarray(out - out.mean(axis=0))
 
     def dense(self, rows: np.ndarray | None = None) -> np.ndarray:
-        """The operator as a matrix, of all objects or of some of them alone.
-
-        Parameters
-        ----------
-        rows : ndarray of int, default=None
-
-        Returns
-        -------
-        ndarray of shape (n, n) or (len(rows), len(rows)), float64
-            Of distances among some objects the matrix centered at their own mean.
-        """
+        """The operator as a matrix, of all objects or of some of them alone."""
         part = self.matrix if rows is None else self.matrix[np.ix_(rows, rows)]
         if self.distance:
             squares = np.square(part, dtype=np.float64)

@@ -17,12 +17,7 @@ __all__ = ["Cut", "PairJob"]
 @final
 @dataclass(frozen=True)
 class Cut:
-    """Some of the rows by some of the columns of a job.
-
-    Parameters
-    ----------
-    rows, columns : slice
-    """
+    """Some of the rows by some of the columns of a job."""
 
     rows: slice
     columns: slice
@@ -68,14 +63,6 @@ class PairJob:
 
         Lines are the rows, or the columns where those are fewer: few pairs need few objects then, which matters where the
         objects are sent to another process.
-
-        Parameters
-        ----------
-        done, pairs : int
-
-        Returns
-        -------
-        Cut
         """
         height, width = self.shape
         across = height < width
@@ -88,31 +75,12 @@ class PairJob:
         return Cut(part, some) if across else Cut(some, part)
 
     def whole_lines(self, pairs: int) -> int:
-        """So many pairs, or some more, that a cut of them is whole lines and no pairs are left over for one cut more.
-
-        Parameters
-        ----------
-        pairs : int
-
-        Returns
-        -------
-        int
-        """
+        """So many pairs, or some more, that a cut of them is whole lines and no pairs are left over for one cut more."""
         length = min(self.shape)
         return -(-pairs // length) * length
 
     def cuts(self, pairs: int, done: int = 0) -> Iterator[Cut]:
-        """The job, or what is left of it, in pieces of about so many pairs.
-
-        Parameters
-        ----------
-        pairs : int
-        done : int, default=0
-
-        Yields
-        ------
-        Cut
-        """
+        """The job, or what is left of it, in pieces of about so many pairs."""
         size = self.shape[0] * self.shape[1]
         while done < size:
             piece = self.cut(done, pairs)
@@ -120,18 +88,7 @@ class PairJob:
             done += piece.size
 
     def piece(self, cut: Cut, *, blocks: bool) -> Piece:
-        """The objects of a cut, as calls want them.
-
-        Parameters
-        ----------
-        cut : Cut
-        blocks : bool
-            Whether the function takes sequences.
-
-        Returns
-        -------
-        Piece
-        """
+        """The objects of a cut, as calls want them."""
         columns = cut.rows if self.zipped else cut.columns
         here, there = self.left[self.rows[cut.rows]], self.right[self.columns[columns]]
         if not blocks:
@@ -142,16 +99,7 @@ class PairJob:
         return Piece(singles[0], singles[1], (1, 1), zipped=True)
 
     def numbers(self, cut: Cut) -> tuple[np.ndarray, np.ndarray]:
-        """The numbers of the objects of each pair of a cut, in the order of evaluation.
-
-        Parameters
-        ----------
-        cut : Cut
-
-        Returns
-        -------
-        left, right : ndarray of int of shape (cut.size,)
-        """
+        """The numbers of the objects of each pair of a cut, in the order of evaluation."""
         rows = self.rows[cut.rows]
         if self.zipped:
             return rows, self.columns[cut.rows]

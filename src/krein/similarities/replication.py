@@ -71,18 +71,6 @@ def replicate_negative_part(
     :math:`K` is positive but for independent noise in its entries, :math:`K_{BB}`'s negative eigenvectors know nothing of w, and
     their space of dimension k takes up the fraction :math:`k / |B|` of it, give or take :math:`\sqrt{2} / |B|` over k
     directions. If the negative part belongs to the similarity, w lies in that space. No size of noise has to be known.
-
-    Parameters
-    ----------
-    operator : SymmetricOperator
-    rounding : float
-        Eigenvalues above ``-rounding`` are none.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    Replication or None
-        None if there are too few objects, or no negative directions in halves of them.
     """
     n = operator.n_objects
     half = min(n // 2, _HALF)

@@ -64,94 +64,27 @@ class Similarity(ABC):
 
     @abstractmethod
     def place(self, X: Any, name: str = "X") -> Any:
-        """Rows in the form the other methods take them.
-
-        Parameters
-        ----------
-        X : array, CSR matrix or sequence of objects
-        name : str, default="X"
-            What to call the rows in an error.
-
-        Returns
-        -------
-        array or CSR matrix of the same shape and dtype, or Objects
-        """
+        """Rows in the form the other methods take them."""
 
     @abstractmethod
     def block(self, X: Any, landmarks: Any, effort: Effort | None = None) -> np.ndarray:
-        """Similarities of placed rows to landmarks.
-
-        Parameters
-        ----------
-        X : placed rows
-        landmarks : placed rows, or numbers of training objects for a matrix (None: all)
-        effort : Effort, default=None
-            For a similarity that is called.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_landmarks), float32 or float64
-        """
+        """Similarities of placed rows to landmarks."""
 
     @abstractmethod
     def settled(self, X: Any) -> Self:
-        """The similarity with all it has to learn from placed training rows; an error if they cannot be used.
-
-        Parameters
-        ----------
-        X : placed rows
-
-        Returns
-        -------
-        Similarity of the same class
-        """
+        """The similarity with all it has to learn from placed training rows; an error if they cannot be used."""
 
     @abstractmethod
     def landmarks(self, X: Any, rows: np.ndarray | None = None) -> Any:
-        """The landmarks that are these rows of placed training data.
-
-        Parameters
-        ----------
-        X : array or CSR matrix
-            Placed training rows.
-        rows : ndarray of int, default=None
-            None means all of them.
-
-        Returns
-        -------
-        landmarks
-            As `block` and `square` take them.
-        """
+        """The landmarks that are these rows of placed training data."""
 
     @abstractmethod
     def square(self, X: Any, landmarks: Any) -> np.ndarray:
-        """Similarities among landmarks.
-
-        Parameters
-        ----------
-        X : array or CSR matrix
-            Placed training rows; used where landmarks are numbers of them.
-        landmarks : as `landmarks` returns them
-
-        Returns
-        -------
-        ndarray of shape (n_landmarks, n_landmarks), float32 or float64
-            Symmetric to the last bit.
-        """
+        """Similarities among landmarks."""
 
     @abstractmethod
     def training(self, X: Any, effort: Effort | None = None) -> TrainingMatrix:
-        """The whole matrix of placed training rows.
-
-        Parameters
-        ----------
-        X : placed rows
-        effort : Effort, default=None
-
-        Returns
-        -------
-        TrainingMatrix
-        """
+        """The whole matrix of placed training rows."""
 
 
 class DirectSimilarity(Similarity):
@@ -163,34 +96,12 @@ class DirectSimilarity(Similarity):
         """Whether rows are points that can be averaged."""
 
     def against(self, landmarks: Any) -> Callable[[Any, np.ndarray], None]:
-        """`block` for many rows and always the same landmarks.
-
-        Parameters
-        ----------
-        landmarks : as `landmarks` returns them
-
-        Returns
-        -------
-        callable
-            Of placed rows and an array of shape (n_rows, n_landmarks), float32 or float64, to which their similarities are
-            written; from several threads at once, if need be.
-        """
+        """`block` for many rows and always the same landmarks."""
         return partial(_write_block, self, landmarks)
 
     @abstractmethod
     def self_similarities(self, X: Any, rows: np.ndarray) -> np.ndarray:
-        """Similarities of some rows with themselves.
-
-        Parameters
-        ----------
-        X : array or CSR matrix
-            Placed training rows.
-        rows : ndarray of int
-
-        Returns
-        -------
-        ndarray of shape (len(rows),)
-        """
+        """Similarities of some rows with themselves."""
 
     def training(self, X: Any, effort: Effort | None = None) -> TrainingMatrix:
         settled = self.settled(X)
@@ -202,12 +113,7 @@ class DirectSimilarity(Similarity):
 @final
 @dataclass(frozen=True)
 class KernelSimilarity(DirectSimilarity):
-    """A kernel of this library.
-
-    Parameters
-    ----------
-    kernel : Kernel
-    """
+    """A kernel of this library."""
 
     kernel: Kernel
 
@@ -279,17 +185,7 @@ class PrecomputedSimilarity(DirectSimilarity):
         return self.learned(X)
 
     def learned(self, X: Any) -> PrecomputedSimilarity:
-        """The similarity with all that its kernel learns from the entries of a block.
-
-        Parameters
-        ----------
-        X : array or CSR matrix
-            Similarities or costly values of training objects.
-
-        Returns
-        -------
-        PrecomputedSimilarity
-        """
+        """The similarity with all that its kernel learns from the entries of a block."""
         if self.kernel is None or not self.kernel.needs_fit:
             return self
         rows, columns = (np.unique(np.linspace(0, n - 1, min(n, _LEARNED_FROM)).astype(int)) for n in X.shape)

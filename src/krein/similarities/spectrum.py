@@ -48,39 +48,18 @@ class SignedSpectrum:
         return int(np.count_nonzero(self.values[: significant(self.values)] < 0.0))
 
     def flipped(self) -> np.ndarray:
-        r"""The positive matrix :math:`|K| = U |\Lambda| U^\top`.
-
-        Returns
-        -------
-        ndarray of shape (n, n)
-            Symmetric to the last bit.
-        """
+        r"""The positive matrix :math:`|K| = U |\Lambda| U^\top`."""
         matrix = (self.vectors * np.abs(self.values)) @ self.vectors.T
         return symmetric_part(matrix)
 
     def clipped(self) -> np.ndarray:
-        r"""The nearest positive semidefinite matrix, :math:`U \max(\Lambda, 0) U^\top`.
-
-        Returns
-        -------
-        ndarray of shape (n, n)
-            Symmetric to the last bit.
-        """
+        r"""The nearest positive semidefinite matrix, :math:`U \max(\Lambda, 0) U^\top`."""
         return symmetric_part((self.vectors * np.maximum(self.values, 0.0)) @ self.vectors.T)
 
     def flip_of(self, rows: np.ndarray) -> np.ndarray:
         r"""Columns of :math:`C = U\, \mathrm{sign}(\Lambda)\, U^\top`, which takes similarities to flipped ones.
 
         :math:`k(x)^\top C` for a new object is what the flipped matrix has for an old one, as :math:`K C = |K|`.
-
-        Parameters
-        ----------
-        rows : ndarray of int of shape (m,)
-            Training objects whose columns are wanted.
-
-        Returns
-        -------
-        ndarray of shape (n, m)
         """
         return np.asarray((self.vectors * np.where(self.values < 0.0, -1.0, 1.0)) @ self.vectors[rows].T)
 
@@ -90,15 +69,6 @@ def signed_spectrum(matrix: np.ndarray) -> SignedSpectrum:
 
     Eigenvalues of one size are ordered positive before negative, and the first of the largest entries of each eigenvector is
     positive.
-
-    Parameters
-    ----------
-    matrix : ndarray of shape (n, n)
-        Symmetric and finite; only one triangle is read.
-
-    Returns
-    -------
-    SignedSpectrum
 
     Examples
     --------
@@ -117,16 +87,6 @@ def significant(values: np.ndarray, tol: float = 0.0) -> int:
 
     Those larger in absolute value than ``tol`` times the first, and larger than rounding (n times the precision of float64);
     values of one size are kept together, so that a cut never goes through an eigenspace.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n,)
-        The largest absolute value first.
-    tol : float, default=0.0
-
-    Returns
-    -------
-    int
     """
     sizes = np.abs(values)
     if not sizes.size or sizes[0] == 0.0:
@@ -140,18 +100,6 @@ def significant(values: np.ndarray, tol: float = 0.0) -> int:
 
 def signed_root(spectrum: SignedSpectrum, tol: float = 0.0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     r"""The map :math:`U|\Lambda|^{-1/2}` of a symmetric matrix, its signs and eigenvalues.
-
-    Parameters
-    ----------
-    spectrum : SignedSpectrum
-    tol : float, default=0.0
-        Keep the eigenvalues larger in absolute value than this fraction of the largest.
-
-    Returns
-    -------
-    root : ndarray of shape (n, rank)
-    signature : ndarray of shape (rank,)
-    eigenvalues : ndarray of shape (rank,)
 
     Examples
     --------
@@ -168,21 +116,6 @@ def signed_root(spectrum: SignedSpectrum, tol: float = 0.0) -> tuple[np.ndarray,
 
 def positive_root(matrix: np.ndarray, tol: float) -> tuple[np.ndarray, np.ndarray] | None:
     r"""A triangle :math:`T` with :math:`TT^\top = K^{-1}` and the eigenvalues of K, at half of the cost of eigenvectors.
-
-    Parameters
-    ----------
-    matrix : ndarray of shape (n, n)
-        Symmetric and finite.
-    tol : float
-        As in `signed_root`.
-
-    Returns
-    -------
-    root : ndarray of shape (n, n)
-        Zeros above the diagonal.
-    eigenvalues : ndarray of shape (n,)
-        The largest first.
-        None for both where an eigenvalue is negative, or so small that it is dropped or nearly so.
 
     Examples
     --------
@@ -212,18 +145,6 @@ def compress_features(features: np.ndarray, signature: np.ndarray, width: int) -
 
     With :math:`\Phi = QR` the kernel is :math:`Q\,(R J R^T)\,Q^T`; its eigenvectors of largest absolute eigenvalue are the best
     approximation of that rank.
-
-    Parameters
-    ----------
-    features : ndarray of shape (n_samples, n_features)
-    signature : ndarray of shape (n_features,)
-    width : int
-
-    Returns
-    -------
-    turn : ndarray of shape (n_features, rank)
-        New features are ``features @ turn``.
-    signature : ndarray of shape (rank,)
     """
     _, sizes, rows = linalg.svd(features, full_matrices=False)
     kept = sizes > _COLUMN_TOL * sizes.max(initial=0.0)

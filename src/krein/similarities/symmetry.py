@@ -23,15 +23,6 @@ def asymmetry_tolerance(dtype: npt.DTypeLike) -> float:
     Half the digits of the type, and never less than a millionth: above what a sum over columns loses by rounding, and below
     any asymmetry that would matter.
 
-    Parameters
-    ----------
-    dtype : dtype
-        Type in which the similarities were given; integers count as float64.
-
-    Returns
-    -------
-    float
-
     Examples
     --------
     >>> asymmetry_tolerance("float64")
@@ -51,28 +42,7 @@ def check_symmetric(
     numbers: np.ndarray | None = None,
     way_out: str = "use the symmetric part (K + K.T) / 2",
 ) -> float:
-    """Refuse a matrix whose two halves differ by more than rounding.
-
-    Parameters
-    ----------
-    matrix : array or CSR matrix of shape (n, n)
-    what : str
-        What to call the matrix in the error.
-    numbers : ndarray of int of shape (n,), default=None
-        What to call its rows; None counts them.
-    way_out : str
-        What to do about it.
-
-    Returns
-    -------
-    float
-        The largest difference of two opposite entries; 0 where the matrix is symmetric to the last bit.
-
-    Raises
-    ------
-    ValueError
-        If the largest difference is more than `asymmetry_tolerance` times the largest entry.
-    """
+    """Refuse a matrix whose two halves differ by more than rounding."""
     worst, place = 0.0, (0, 0)
     for rows in row_blocks(matrix.shape[0], _STRIPE):
         # in double precision: the difference of two numbers in single precision may itself be rounded away
@@ -93,16 +63,7 @@ def check_symmetric(
 
 
 def symmetric_part(matrix: np.ndarray) -> np.ndarray:
-    """``(K + K.T) / 2``, equal to its transpose to the last bit; the matrix itself where it is so already.
-
-    Parameters
-    ----------
-    matrix : ndarray of shape (n, n)
-
-    Returns
-    -------
-    ndarray of shape (n, n)
-    """
+    """``(K + K.T) / 2``, equal to its transpose to the last bit; the matrix itself where it is so already."""
     n = matrix.shape[0]
     if all(np.array_equal(matrix[rows], matrix[:, rows].T) for rows in row_blocks(n, _STRIPE)):
         return matrix

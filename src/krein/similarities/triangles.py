@@ -40,16 +40,6 @@ class TriangleCheck:
 def check_triangles(distances: np.ndarray, rng: np.random.Generator) -> TriangleCheck:
     """Look at all triples of a few objects, or some hundred thousand random ones of many.
 
-    Parameters
-    ----------
-    distances : ndarray of shape (n, n)
-        Finite.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    TriangleCheck
-
     Examples
     --------
     >>> import numpy as np

@@ -24,23 +24,7 @@ _FEW = 8  # landmarks: fewer are not divided into halves
 
 
 def best_cut(spectrum: SignedSpectrum, left: np.ndarray, right: np.ndarray, exact: np.ndarray, precision: int) -> float:
-    """The coarsest truncation whose error on some pairs is nearly the least.
-
-    Parameters
-    ----------
-    spectrum : SignedSpectrum
-        Of the landmarks' matrix.
-    left, right : ndarray of shape (n, n_landmarks) and (m, n_landmarks)
-        Similarities of objects to the landmarks.
-    exact : ndarray of shape (n, m)
-        Those of the objects on the left to those on the right.
-    precision : int
-        Bytes of a number in which similarities were computed.
-
-    Returns
-    -------
-    float
-    """
+    """The coarsest truncation whose error on some pairs is nearly the least."""
     cuts = _COARSE_CUTS if precision == 4 else _COARSE_CUTS + _FINE_CUTS
     with quiet_blas():
         root, signature, values = signed_root(spectrum)
@@ -61,22 +45,7 @@ def best_cut(spectrum: SignedSpectrum, left: np.ndarray, right: np.ndarray, exac
 def cut_by_halves(
     block: np.ndarray, square: np.ndarray, rng: np.random.Generator, precision: int, n_rows: int
 ) -> float:
-    """A truncation from nothing but the columns of the landmarks: half of them explain the columns of the other half.
-
-    Parameters
-    ----------
-    block : ndarray of shape (n_objects, n_landmarks)
-    square : ndarray of shape (n_landmarks, n_landmarks)
-    rng : numpy.random.Generator
-    precision : int
-        Bytes of a number in which similarities were computed.
-    n_rows : int
-        Objects whose columns are compared.
-
-    Returns
-    -------
-    float
-    """
+    """A truncation from nothing but the columns of the landmarks: half of them explain the columns of the other half."""
     count = square.shape[0]
     if count < _FEW:
         return (_COARSE_CUTS if precision == 4 else _FINE_CUTS)[-1]
@@ -89,16 +58,7 @@ def cut_by_halves(
 
 
 def check_tol(tol: Any) -> float | None:
-    """A float from 0 to below 1, or None for "auto".
-
-    Parameters
-    ----------
-    tol : object
-
-    Returns
-    -------
-    float or None
-    """
+    """A float from 0 to below 1, or None for "auto"."""
     if isinstance(tol, str):
         one_of(tol, "eigenvalue_tol", ("auto",), otherwise=" or a number from 0 to below 1")
         return None
@@ -106,16 +66,7 @@ def check_tol(tol: Any) -> float | None:
 
 
 def check_fraction(tol: Any) -> float:
-    """A float from 0 to below 1.
-
-    Parameters
-    ----------
-    tol : object
-
-    Returns
-    -------
-    float
-    """
+    """A float from 0 to below 1."""
     number = real(tol, "eigenvalue_tol")
     if not 0.0 <= number < 1.0:
         raise ValueError(f"eigenvalue_tol must be 'auto' or a number from 0 to below 1, got {tol!r}")

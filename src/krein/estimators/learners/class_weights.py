@@ -39,20 +39,7 @@ def _factors_of(class_weight: Any, sample: LabeledSample) -> _Factors:
 
 
 def weigh_rows(class_weight: Any, y: Any, sample_weight: Any, *, all_rows: bool = True) -> np.ndarray:
-    """Weights of rows times those of their classes.
-
-    Parameters
-    ----------
-    class_weight : mapping of labels to float or "balanced"
-    y : array-like of shape (n_samples,)
-    sample_weight : array-like of shape (n_samples,) or None
-    all_rows : bool, default=True
-        Whether these are all the rows there are; a mapping may otherwise name classes that come later.
-
-    Returns
-    -------
-    ndarray of shape (n_samples,)
-    """
+    """Weights of rows times those of their classes."""
     labels = check_labels(y)
     weight = check_weight(sample_weight, labels.size)
     sample = LabeledSample()
@@ -85,17 +72,7 @@ class _WeighedChunks:
 
 
 def weigh_chunks(class_weight: Any, chunks: Iterable[tuple[Any, ...]]) -> Iterable[tuple[Any, ...]]:
-    """Chunks with the weights of classes in those of rows; an iterator stays one, a collection is passed over once for it.
-
-    Parameters
-    ----------
-    class_weight : mapping of labels to float or "balanced"
-    chunks : iterable of tuples
-
-    Returns
-    -------
-    iterable of tuples
-    """
+    """Chunks with the weights of classes in those of rows; an iterator stays one, a collection is passed over once for it."""
     if iter(chunks) is chunks:
         return (
             (X, y, weigh_rows(class_weight, y, rest[0] if rest else None, all_rows=False)) for X, y, *rest in chunks
@@ -109,19 +86,7 @@ def weigh_chunks(class_weight: Any, chunks: Iterable[tuple[Any, ...]]) -> Iterab
 
 
 def weigh_dask(class_weight: Any, X: Any, y: Any, sample_weight: Any) -> Any:
-    """Weights of rows times those of their classes, lazily; one pass over the labels finds the classes.
-
-    Parameters
-    ----------
-    class_weight : mapping of labels to float or "balanced"
-    X : dask.array or dask.dataframe of shape (n_samples, n_features)
-    y : Dask collection or array-like of shape (n_samples,)
-    sample_weight : Dask collection or array-like of shape (n_samples,), or None
-
-    Returns
-    -------
-    dask.array of shape (n_samples,)
-    """
+    """Weights of rows times those of their classes, lazily; one pass over the labels finds the classes."""
     rows = DaskRows.of(X, y, sample_weight)
     factors = _factors_of(class_weight, rows.reduce(LabeledSample(), partial(_count, check_labels)))
     weight = rows.y.map_blocks(factors, dtype=np.float64)

@@ -32,16 +32,6 @@ def check_rows(estimator: BaseEstimator, X: Any, *, first: bool) -> Any:
 
     Finiteness is checked block by block later (`krein.learning.stream.finite_rows`): a check here would read a memory map
     from end to end.
-
-    Parameters
-    ----------
-    estimator : BaseEstimator
-    X : array, DataFrame or sparse matrix of shape (n_samples, n_features); any sequence of objects if its map takes those
-    first : bool
-
-    Returns
-    -------
-    ndarray or CSR matrix of shape (n_samples, n_features), or Objects
     """
     if takes_objects(getattr(estimator, "features", None)):
         return check_objects(estimator, X, first=first, ensure_all_finite=False)
@@ -49,13 +39,7 @@ def check_rows(estimator: BaseEstimator, X: Any, *, first: bool) -> Any:
 
 
 def check_lengths(X: Any, y: np.ndarray) -> None:
-    """An error unless there is one target per row.
-
-    Parameters
-    ----------
-    X : array or CSR matrix of shape (n_samples, n_features)
-    y : ndarray of shape (n_samples,) or (n_samples, n_targets)
-    """
+    """An error unless there is one target per row."""
     if y.shape[0] != X.shape[0]:
         raise ValueError(
             f"X and y have inconsistent lengths: {X.shape[0]} rows and {y.shape[0]} targets; pass one target per row"
@@ -63,18 +47,7 @@ def check_lengths(X: Any, y: np.ndarray) -> None:
 
 
 def check_numbers(y: Any, start: int = 0) -> np.ndarray:
-    """Targets as finite numbers.
-
-    Parameters
-    ----------
-    y : array-like of shape (n_samples,) or (n_samples, n_targets)
-    start : int, default=0
-        The number of the first row, for the error message.
-
-    Returns
-    -------
-    ndarray of the same shape, float64
-    """
+    """Targets as finite numbers."""
     _check_given(y)
     with numbers_in("y"):
         numbers: np.ndarray = check_array(y, ensure_2d=False, dtype=np.float64, ensure_all_finite=False, input_name="y")
@@ -89,18 +62,7 @@ def check_numbers(y: Any, start: int = 0) -> np.ndarray:
 
 
 def check_labels(y: Any, start: int = 0) -> np.ndarray:
-    """Targets as labels, none of them missing.
-
-    Parameters
-    ----------
-    y : array-like of shape (n_samples,)
-    start : int, default=0
-        The number of the first row, for the error message.
-
-    Returns
-    -------
-    ndarray of shape (n_samples,)
-    """
+    """Targets as labels, none of them missing."""
     _check_given(y)
     labels: np.ndarray = column_or_1d(y, warn=True)
     # x != x is how NaN, NaT and pandas' missing values differ from every label
@@ -135,19 +97,7 @@ def _check_given(y: Any) -> None:
 
 
 def check_weight(sample_weight: Any, n_rows: int, start: int = 0) -> np.ndarray | None:
-    """Weights as float64, or None.
-
-    Parameters
-    ----------
-    sample_weight : float, array-like of shape (n_samples,) or None
-    n_rows : int
-    start : int, default=0
-        The number of the first row, for the error message.
-
-    Returns
-    -------
-    ndarray of shape (n_samples,) or None
-    """
+    """Weights as float64, or None."""
     if sample_weight is None:
         return None
     weight = check_array(
@@ -161,20 +111,7 @@ def check_weight(sample_weight: Any, n_rows: int, start: int = 0) -> np.ndarray 
 
 
 def check_class_weight(class_weight: Any, classes: np.ndarray, totals: np.ndarray) -> np.ndarray | None:
-    """What the weights of the rows of each class are to be multiplied with, or None.
-
-    Parameters
-    ----------
-    class_weight : mapping of labels to float, "balanced" or None
-        Classes that a mapping does not name keep their weight.
-    classes : ndarray of shape (n_classes,)
-    totals : ndarray of shape (n_classes,)
-        Weight of the rows of each class.
-
-    Returns
-    -------
-    ndarray of shape (n_classes,) or None
-    """
+    """What the weights of the rows of each class are to be multiplied with, or None."""
     if class_weight is None:
         return None
     if isinstance(class_weight, str):
@@ -193,17 +130,7 @@ def check_class_weight(class_weight: Any, classes: np.ndarray, totals: np.ndarra
 
 
 def weights_by_class(class_weight: Any) -> Mapping[Any, Any]:
-    """An error unless weights of classes are a mapping.
-
-    Parameters
-    ----------
-    class_weight : object
-        What the parameter is, if it is neither None nor a word.
-
-    Returns
-    -------
-    Mapping
-    """
+    """An error unless weights of classes are a mapping."""
     if not isinstance(class_weight, Mapping):
         raise TypeError(
             f"class_weight must be 'balanced', a mapping of classes to weights or None, got {class_weight!r} of type "

@@ -27,23 +27,7 @@ def fit_liblinear(
     dual: bool,
     random_state: Any,
 ) -> FittedMachine:
-    """Choose and fit, as `krein.learning.newton.fitting.fit_in_memory`, one machine after the other.
-
-    Parameters
-    ----------
-    machine : Machine
-    candidates : Candidates
-    features : Features
-    labeled : LabeledRows
-    choice : LabeledRows or None
-    dual : bool
-        Whether to solve the dual.
-    random_state : as in scikit-learn
-
-    Returns
-    -------
-    FittedMachine
-    """
+    """Choose and fit, as `krein.learning.newton.fitting.fit_in_memory`, one machine after the other."""
 
     def fit(Z: np.ndarray, codes: np.ndarray, weight: np.ndarray, C: float) -> LinearFit:
         found = LinearSVC(C=C, dual=dual, tol=machine.tol, max_iter=machine.max_iter, random_state=random_state)

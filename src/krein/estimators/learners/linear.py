@@ -86,21 +86,7 @@ class LinearClassifierMixin(RowClassifierMixin):
 def row_values(
     estimator: BaseEstimator | ClassifierMixin, X: Any, model: RowModel, *, keep_single: bool = False
 ) -> Any:
-    """Values of a fitted model.
-
-    Parameters
-    ----------
-    estimator : BaseEstimator
-        Whose input it is.
-    X : array, DataFrame, sparse matrix or Dask collection of shape (n_samples, n_features)
-    model : RowModel
-    keep_single : bool, default=False
-        Whether float32 rows give float32 values, on one machine.
-
-    Returns
-    -------
-    ndarray or lazy dask.array of shape (n_samples, n_outputs), float64
-    """
+    """Values of a fitted model."""
     if is_dask(X):
         check_rows(estimator, head_row(X), first=False)
         return map_rows(model, X, width=model.width)
@@ -110,17 +96,7 @@ def row_values(
 
 
 def labels_of(values: Any, classes: np.ndarray) -> Any:
-    """The class of the largest value in each row.
-
-    Parameters
-    ----------
-    values : ndarray or dask.array of shape (n_samples, n_outputs)
-    classes : ndarray of shape (n_classes,)
-
-    Returns
-    -------
-    ndarray or lazy dask.array of shape (n_samples,)
-    """
+    """The class of the largest value in each row."""
     if is_dask(values):
         return values.map_blocks(labels_of, classes, drop_axis=1, dtype=classes.dtype)
     return classes[winning_columns(values)]
@@ -129,18 +105,7 @@ def labels_of(values: Any, classes: np.ndarray) -> Any:
 def check_linear(
     features: Any, coef: np.ndarray, intercept: np.ndarray, n_outputs: int | None = None, *, name: str = "coef_"
 ) -> None:
-    """An error unless the parts of a linear model fit each other, for models that come from files.
-
-    Parameters
-    ----------
-    features : a fitted feature map
-    coef : ndarray of shape (n_outputs, n_components)
-    intercept : ndarray of shape (n_outputs,)
-    n_outputs : int or None, default=None
-        How many there must be.
-    name : str, default="coef_"
-        What the coefficients are called.
-    """
+    """An error unless the parts of a linear model fit each other, for models that come from files."""
     width = features.signature_.shape[0]
     if coef.ndim != 2 or coef.shape[1] != width:
         raise ValueError(f"{name} has shape {coef.shape}, which does not fit a feature map of {width} columns")
@@ -153,16 +118,7 @@ def check_linear(
 
 
 def check_kernel_model(model: KernelModel, n_features: int, n_outputs: int | None = None) -> None:
-    """An error unless a kernel model fits its learner, for models that come from files.
-
-    Parameters
-    ----------
-    model : KernelModel
-    n_features : int
-        Columns of the learner's rows.
-    n_outputs : int or None, default=None
-        How many there must be.
-    """
+    """An error unless a kernel model fits its learner, for models that come from files."""
     if n_outputs not in (None, model.width):
         raise ValueError(f"the kernel model has {model.width} outputs, but the classes need {n_outputs}")
     if model.placement.n_features not in (None, n_features):

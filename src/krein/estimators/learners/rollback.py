@@ -20,15 +20,6 @@ def unchanged_on_error(
 
     Otherwise a model that could not be fitted again would have its new map beside its old coefficients, and predict with both.
 
-    Parameters
-    ----------
-    method : callable
-        It sets attributes, and changes no object that one of them holds.
-
-    Returns
-    -------
-    callable
-
     Examples
     --------
     >>> class Half:

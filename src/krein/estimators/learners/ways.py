@@ -37,28 +37,7 @@ def way_of_solving(
     more_to_come: bool = False,
     passes_again: bool = True,
 ) -> str:
-    """The way to take.
-
-    Parameters
-    ----------
-    solver : {"auto", "exact", "local", "features"}
-        What the user asked for.
-    seen : FirstPass
-    options : RidgeOptions
-    chosen : bool
-        Whether the kernel is chosen from the data.
-    more_to_come : bool, default=False
-        Whether rows will be added later.
-    passes_again : bool, default=True
-        Whether all rows can be passed over once more.
-
-    Returns
-    -------
-    {"exact", "local", "features"}
-        ``"auto"``, where the kernel is chosen from the data, is exact up to 5,000 distinct rows and local above, or where not all
-        rows were looked at, if nothing stands in the way. Rows that come by ``partial_fit`` are learned by features,
-        ``"local"`` or not.
-    """
+    """The way to take."""
     if solver == "local" and more_to_come:
         return "features"
     obstacles = {
@@ -89,58 +68,19 @@ def way_of_solving(
 
 
 def options_for(solver: str, options: RidgeOptions) -> RidgeOptions:
-    """The options of the problem that is solved on features.
-
-    Parameters
-    ----------
-    solver : {"exact", "local", "features"}
-        The way that is taken.
-    options : RidgeOptions
-
-    Returns
-    -------
-    RidgeOptions
-        Below leaves, with a grid of λ that begins where sums in any order give the same model.
-    """
+    """The options of the problem that is solved on features."""
     return replace(options, least=_LEAST_GLOBAL_LAMBDA) if solver == "local" else options
 
 
 def columns_for(solver: str, seen: FirstPass) -> int | None:
-    """The width of a map that is free to have any.
-
-    Parameters
-    ----------
-    solver : {"exact", "local", "features"}
-        The way that is taken.
-    seen : FirstPass
-
-    Returns
-    -------
-    int or None
-        512 below a tree of many rows; None, which is what the map takes by itself, where time does not matter or features
-        are all there is. So on few rows leaves stand on what ``"features"`` would be.
-    """
+    """The width of a map that is free to have any."""
     return _GLOBAL_COLUMNS if solver == "local" and seen.n_rows > EXACT_ROWS else None
 
 
 def choose_for(
     features: DataChosenMap, seen: FirstPass, targets: Targets, options: RidgeOptions, solver: str
 ) -> Choice:
-    """What the data choose for a ridge model.
-
-    Parameters
-    ----------
-    features : DataChosenMap
-    seen : FirstPass
-    targets : Targets
-    options : RidgeOptions
-    solver : {"exact", "local", "features"}
-        The way that is taken.
-
-    Returns
-    -------
-    Choice
-    """
+    """What the data choose for a ridge model."""
     return features.choose(
         comparable(seen, targets),
         lams=None if options.candidates is None else np.unique(options.candidates[:, 0]),
@@ -159,23 +99,7 @@ def local_task(
     solution: RidgeSolution,
     seen: FirstPass,
 ) -> LocalTask:
-    """What a tree of leaves is to learn beyond a global model.
-
-    Parameters
-    ----------
-    features : Features
-    sums : RidgeSums
-    targets : Targets
-    options : RidgeOptions
-    solution : RidgeSolution
-        The global model, of the target columns.
-    seen : FirstPass
-        With rows as they were given.
-
-    Returns
-    -------
-    LocalTask
-    """
+    """What a tree of leaves is to learn beyond a global model."""
     assert seen.given is not None
     X, y, weight = seen.given
     columns = targets.columns(targets.encode(y))

@@ -31,16 +31,7 @@ __all__ = [
 
 
 def default_kernel(kernel: Any) -> Any:
-    """The given kernel, ``DeltaGaussian()`` for None.
-
-    Parameters
-    ----------
-    kernel : object or None
-
-    Returns
-    -------
-    object
-    """
+    """The given kernel, ``DeltaGaussian()`` for None."""
     return DeltaGaussian() if kernel is None else kernel
 
 
@@ -196,31 +187,11 @@ class SignedFeatureMap(SignedTransformer):
 
 
 def signed_product(left: np.ndarray, signature: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """``(left * signature) @ right.T``.
-
-    Parameters
-    ----------
-    left : ndarray of shape (n, n_columns)
-    signature : ndarray of shape (n_columns,)
-    right : ndarray of shape (m, n_columns)
-
-    Returns
-    -------
-    ndarray of shape (n, m)
-    """
+    """``(left * signature) @ right.T``."""
     return rows_times(left * signature.astype(left.dtype), right.T)
 
 
 def as_generator(random_state: Any) -> np.random.Generator:
-    """A Generator from what scikit-learn calls a random state (it does not take a Generator itself).
-
-    Parameters
-    ----------
-    random_state : int, RandomState instance or None
-
-    Returns
-    -------
-    numpy.random.Generator
-    """
+    """A Generator from what scikit-learn calls a random state (it does not take a Generator itself)."""
     seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
     return np.random.default_rng(seed)

@@ -98,12 +98,7 @@ class DataChosenMap(ABC):
 @final
 @dataclass(frozen=True, eq=False)
 class CheckedFeatures(Features):
-    """A fitted map as a function of rows that are known to be finite, in a plain array whatever output is configured.
-
-    Parameters
-    ----------
-    features : a fitted feature map
-    """
+    """A fitted map as a function of rows that are known to be finite, in a plain array whatever output is configured."""
 
     features: Any
 
@@ -128,12 +123,7 @@ def _(part: CheckedFeatures, rows: Expression) -> Expression:
 @final
 @dataclass(frozen=True, eq=False)
 class KnownFeatures(Features):
-    """Rows that are features already.
-
-    Parameters
-    ----------
-    signs : ndarray of shape (n_components,)
-    """
+    """Rows that are features already."""
 
     signs: np.ndarray
 
@@ -148,12 +138,7 @@ class KnownFeatures(Features):
 
 
 def check_features(features: Any) -> None:
-    """An error that names the parameter if `features` is no estimator.
-
-    Parameters
-    ----------
-    features : transformer or None
-    """
+    """An error that names the parameter if `features` is no estimator."""
     if features is not None and not isinstance(features, BaseEstimator):
         raise TypeError(
             f"features must be a feature map with a signature or None, got {features!r} of type {type(features).__name__}; "
@@ -162,18 +147,7 @@ def check_features(features: Any) -> None:
 
 
 def map_to_fit(features: Any, random_state: Any) -> Any:
-    """A clone of `features`, or the map that is meant by None.
-
-    Parameters
-    ----------
-    features : transformer or None
-    random_state : as in scikit-learn
-        For the default map only; a map that is passed in has its own.
-
-    Returns
-    -------
-    an unfitted map
-    """
+    """A clone of `features`, or the map that is meant by None."""
     if features is not None:
         return clone(features)
     from krein.estimators.maps.tuned import TunedFeatures  # late: it is a map itself
@@ -182,54 +156,19 @@ def map_to_fit(features: Any, random_state: Any) -> Any:
 
 
 def is_chosen(features: Any) -> bool:
-    """Whether the kernel is chosen from the data.
-
-    Parameters
-    ----------
-    features : transformer or None
-
-    Returns
-    -------
-    bool
-    """
+    """Whether the kernel is chosen from the data."""
     return features is None or (isinstance(features, DataChosenMap) and features.chooses)
 
 
 def wants_columns(features: Any) -> bool:
-    """Whether a map wants to know the range of columns in all rows.
-
-    Parameters
-    ----------
-    features : transformer or None
-
-    Returns
-    -------
-    bool
-    """
+    """Whether a map wants to know the range of columns in all rows."""
     return features is None or isinstance(features, DataChosenMap)
 
 
 def fit_features(
     features: Any, seen: FirstPass, random_state: Any, choice: Choice | None = None, *, width: int | None = None
 ) -> Any:
-    """A fitted clone of `features`, or of the default map; an error if it has no signature.
-
-    Parameters
-    ----------
-    features : transformer or None
-    seen : FirstPass
-        Finite rows, and what a map that is chosen from the data wants beside them.
-    random_state : as in scikit-learn
-        For the default map only; a map that is passed in has its own.
-    choice : Choice or None, default=None
-        What was chosen already.
-    width : int or None, default=None
-        Columns of the default map; None leaves them to it.
-
-    Returns
-    -------
-    the fitted map
-    """
+    """A fitted clone of `features`, or of the default map; an error if it has no signature."""
     if seen.fitted is not None:
         return seen.fitted
     fitted = map_to_fit(features, random_state)
@@ -244,12 +183,7 @@ def fit_features(
 
 
 def check_signature(fitted: Any) -> None:
-    """An error if a fitted map has no signature.
-
-    Parameters
-    ----------
-    fitted : a fitted map
-    """
+    """An error if a fitted map has no signature."""
     try:
         fitted.signature_  # noqa: B018  # for the error alone
     except AttributeError as error:
@@ -270,23 +204,6 @@ def look_for(
     """What a map that is yet to be fitted needs to know of a matrix of rows, or of similarities if it takes those.
 
     A map of objects is fitted on the way, and the rows that come back are the features of the objects.
-
-    Parameters
-    ----------
-    features : transformer or None
-    X : ndarray, memory map or CSR matrix of shape (n_rows, n_features), or Objects
-    weight : ndarray of shape (n_rows,), default=None
-    examples : Examples or None, default=None
-        Targets, for a map that is chosen by them.
-    always : bool, default=False
-        Whether the targets are wanted for any map.
-
-    Returns
-    -------
-    X : as given, or as floating point numbers, or the features of objects
-    seen : FirstPass
-    checked : bool
-        Whether all rows were found to be finite, see `krein.learning.first_pass.look_at_matrix`.
     """
     if takes_objects(features) and (isinstance(X, Objects) or X.shape[0] <= first_pass.FEATURE_ROWS):
         Z, seen = _fit_on_objects(features, X, weight, None if examples is None else examples.y)
@@ -314,45 +231,18 @@ def _fit_on_objects(
 
 
 def training_features(fitted: Any, seen: FirstPass) -> Features:
-    """From the rows that `look_for` gave to features: the fitted map, or nothing at all where the rows are features already.
-
-    Parameters
-    ----------
-    fitted : a fitted feature map
-    seen : FirstPass
-
-    Returns
-    -------
-    Features
-    """
+    """From the rows that `look_for` gave to features: the fitted map, or nothing at all where the rows are features already."""
     return CheckedFeatures(fitted) if seen.fitted is None else KnownFeatures(np.asarray(fitted.signature_))
 
 
 def more_rows(fitted: Any, X: Any) -> tuple[Any, Features]:
-    """More training rows for a map that was fitted on others, as `look_for` gave those: objects as their features.
-
-    Parameters
-    ----------
-    fitted : a fitted feature map
-    X : ndarray, memory map, CSR matrix or Objects
-
-    Returns
-    -------
-    rows, features
-    """
+    """More training rows for a map that was fitted on others, as `look_for` gave those: objects as their features."""
     mapped = CheckedFeatures(fitted)
     return (mapped(X), KnownFeatures(mapped.signature)) if takes_objects(fitted) else (X, mapped)
 
 
 def copy_input_tags(tags: Any, features: Any) -> None:
-    """Take over what the feature map takes: sparse or dense rows, similarities, objects.
-
-    Parameters
-    ----------
-    tags : sklearn.utils.Tags
-        Changed in place.
-    features : transformer or None
-    """
+    """Take over what the feature map takes: sparse or dense rows, similarities, objects."""
     if isinstance(features, BaseEstimator):
         tags.input_tags = get_tags(features).input_tags
     else:

@@ -28,35 +28,12 @@ class ObjectMap(ABC):
 
 
 def takes_objects(features: Any) -> bool:
-    """Whether a feature map takes any sequence of objects.
-
-    Parameters
-    ----------
-    features : transformer or None
-
-    Returns
-    -------
-    bool
-    """
+    """Whether a feature map takes any sequence of objects."""
     return isinstance(features, ObjectMap) and features._takes_objects
 
 
 def check_objects(estimator: BaseEstimator, X: Any, *, first: bool, **options: Any) -> Any:
-    """What is given as X: a matrix of numbers as scikit-learn checks it, or else objects.
-
-    Parameters
-    ----------
-    estimator : BaseEstimator
-        Whose number and names of columns are compared or, at first, remembered, where X has columns.
-    X : array of numbers, sparse matrix, or any sequence of objects
-    first : bool
-    **options
-        Passed to scikit-learn's ``validate_data`` for a matrix of numbers.
-
-    Returns
-    -------
-    ndarray, CSR matrix or Objects
-    """
+    """What is given as X: a matrix of numbers as scikit-learn checks it, or else objects."""
     if is_numeric_matrix(X):
         options = {"dtype": [np.float64, np.float32], **options}
         return checked_rows(estimator, X, accept_sparse="csr", reset=first, **options)
@@ -72,14 +49,7 @@ def check_objects(estimator: BaseEstimator, X: Any, *, first: bool, **options: A
 
 
 def object_tags(tags: Any, kernel: Any) -> None:
-    """Say that any sequence is taken, where the kernel is a similarity of objects.
-
-    Parameters
-    ----------
-    tags : sklearn.utils.Tags
-        Changed in place.
-    kernel : object
-    """
+    """Say that any sequence is taken, where the kernel is a similarity of objects."""
     if is_called(kernel):
         tags.input_tags.one_d_array = True
         tags.input_tags.three_d_array = True

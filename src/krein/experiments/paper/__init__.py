@@ -29,17 +29,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (  # in the order of the report
 
 
 def known_experiments(names: Sequence[str] = ()) -> tuple[Experiment, ...]:
-    """The experiments of these names, in the order of the report.
-
-    Parameters
-    ----------
-    names : sequence of str, default=()
-        None for all; an unknown one is a ValueError that lists the known ones.
-
-    Returns
-    -------
-    tuple of Experiment
-    """
+    """The experiments of these names, in the order of the report."""
     known = {one.name: one for one in EXPERIMENTS}
     wrong = [name for name in names if name not in known]
     if wrong:

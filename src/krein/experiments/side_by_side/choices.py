@@ -37,17 +37,7 @@ class Chosen:
 
 
 def chosen_by(model: Any) -> Chosen:
-    """Parameters that a model chose from the data.
-
-    Parameters
-    ----------
-    model : estimator
-        Fitted.
-
-    Returns
-    -------
-    Chosen
-    """
+    """Parameters that a model chose from the data."""
     model = last_step(model)
     if isinstance(model, GridSearchCV):
         return Chosen(
@@ -74,17 +64,7 @@ def _of_choice(choice: Choice, solver: str, strength: str) -> Chosen:
 
 
 def last_step(model: Any) -> Any:
-    """The model at the end of pipelines and behind a transformed target.
-
-    Parameters
-    ----------
-    model : estimator
-        Fitted.
-
-    Returns
-    -------
-    estimator
-    """
+    """The model at the end of pipelines and behind a transformed target."""
     while True:
         if isinstance(model, Pipeline):
             model = model[-1]

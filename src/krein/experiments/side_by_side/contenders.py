@@ -56,22 +56,7 @@ class Contender:
 
 
 def table_contenders(task: Task, n_rows: int, n_columns: int, *, seed: int = 0) -> list[Contender]:
-    """Models that learn from a table of numbers. Ours get the columns as they are, the others get standardized columns.
-
-    Parameters
-    ----------
-    task : {"classification", "regression"}
-    n_rows : int
-        Number of rows of each fit.
-    n_columns : int
-    seed : int, default=0
-        Random seed of the models that use one.
-
-    Returns
-    -------
-    list of Contender
-        With xRFM if it is installed.
-    """
+    """Models that learn from a table of numbers. Ours get the columns as they are, the others get standardized columns."""
     one_of(task, "task", ("classification", "regression"))
     classify = task == "classification"
     found = _ours(classify, seed) + _machines(classify, n_columns) + _features(classify, n_rows, seed)
@@ -88,18 +73,7 @@ def table_contenders(task: Task, n_rows: int, n_columns: int, *, seed: int = 0) 
 
 
 def choose_contenders(known: Sequence[Contender], names: Sequence[str]) -> list[Contender]:
-    """The contenders of the given names, in the order of `known`.
-
-    Parameters
-    ----------
-    known : sequence of Contender
-    names : sequence of str
-        All of them if there are none.
-
-    Returns
-    -------
-    list of Contender
-    """
+    """The contenders of the given names, in the order of `known`."""
     by_name = {one.name: one for one in known}
     if isinstance(names, str) or not isinstance(names, Collection):
         raise TypeError(f"methods must be a list of names, got {names!r}; use for example [{next(iter(by_name))!r}]")

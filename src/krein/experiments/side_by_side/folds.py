@@ -30,26 +30,7 @@ def compare_models(
     seed: int = 0,
     on_score: Callable[[FoldScore], None] = lambda score: None,
 ) -> ModelComparison:
-    """Score every contender on every fold.
-
-    Parameters
-    ----------
-    X : array of shape (n_rows, n_columns), or a sequence of objects
-        For contenders that take a precomputed matrix, that matrix: rows and columns are split alike.
-    y : array of shape (n_rows,)
-    contenders : sequence of Contender
-    task : {"classification", "regression"}
-        Accuracy on stratified folds, or R².
-    folds : int, default=5
-    seed : int, default=0
-        Random seed of the folds.
-    on_score : callable, optional
-        Called with each score.
-
-    Returns
-    -------
-    ModelComparison
-    """
+    """Score every contender on every fold."""
     scores = []
     for score in score_folds(X, y, contenders, split_rows(y, task=task, folds=folds, seed=seed)):
         on_score(score)
@@ -58,19 +39,7 @@ def compare_models(
 
 
 def split_rows(y: Any, *, task: Task, folds: int, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Numbers of the rows to fit on and of those held out, for each fold.
-
-    Parameters
-    ----------
-    y : array of shape (n_rows,)
-    task : {"classification", "regression"}
-    folds : int
-    seed : int
-
-    Returns
-    -------
-    list of (ndarray, ndarray)
-    """
+    """Numbers of the rows to fit on and of those held out, for each fold."""
     integer(folds, "folds", least=2)
     y = np.asarray(y)
     if len(y) < folds:
@@ -96,21 +65,7 @@ def score_folds(
     splits: Sequence[tuple[np.ndarray, np.ndarray]],
     finished: Collection[tuple[str, int]] = (),
 ) -> Iterator[FoldScore]:
-    """Scores as they come, all contenders on a fold before the next one, so that an interrupted comparison is a fair one.
-
-    Parameters
-    ----------
-    X, y : arrays
-    contenders : sequence of Contender
-    splits : sequence of (ndarray, ndarray)
-        From `split_rows`.
-    finished : collection of (str, int), default=()
-        Name and fold of what need not be done.
-
-    Yields
-    ------
-    FoldScore
-    """
+    """Scores as they come, all contenders on a fold before the next one, so that an interrupted comparison is a fair one."""
     for fold, split in enumerate(splits):
         for one in contenders:
             if (one.name, fold) not in finished:

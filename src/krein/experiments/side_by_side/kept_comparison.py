@@ -63,18 +63,7 @@ class KeptComparison:
         return ModelComparison(self._task, self._folds, self._contenders, scores)
 
     def run(self, on_score: Callable[[FoldScore], None] = lambda score: None) -> ModelComparison:
-        """Do what is not done yet.
-
-        Parameters
-        ----------
-        on_score : callable, optional
-            Called with each score, after it is on the disk.
-
-        Returns
-        -------
-        ModelComparison
-            With those that failed, which are tried again next time.
-        """
+        """Do what is not done yet."""
         failed = []
         with alone_in(self.out):
             finished = {(score.contender, score.fold) for score in self._file.read()}

@@ -80,20 +80,7 @@ def compare(
 def matrix_task(
     K: Any, y: Any, methods: Sequence[str], task: str, folds: int, seed: int
 ) -> tuple[np.ndarray, np.ndarray, Task, list[Contender]]:
-    """Check a matrix and its labels, and choose the contenders.
-
-    Parameters
-    ----------
-    K, y, methods, task, folds, seed
-        As in `compare`.
-
-    Returns
-    -------
-    matrix : ndarray of shape (n_objects, n_objects)
-    labels : ndarray of shape (n_objects,)
-    task : {"classification", "regression"}
-    contenders : list of Contender
-    """
+    """Check a matrix and its labels, and choose the contenders."""
     one_of(task, "task", ("auto", "classification", "regression"))
     integer(folds, "folds", least=2)
     integer(seed, "seed", least=0, most=2**32 - 1)

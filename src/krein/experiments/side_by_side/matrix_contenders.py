@@ -53,33 +53,14 @@ class Dissimilarity(TransformerMixin, BaseEstimator):
     """
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Remember how similar each object is to itself.
-
-        Parameters
-        ----------
-        X : array of shape (n_samples, n_samples)
-        y : ignored
-
-        Returns
-        -------
-        self
-        """
+        """Remember how similar each object is to itself."""
         X = validate_data(self, X, dtype=[np.float64, np.float32])
         PrecomputedSimilarity().settled(X)
         self.own_ = X.diagonal().copy()
         return self
 
     def transform(self, X: Any) -> np.ndarray:
-        """Squared distances minus the smallest of each row.
-
-        Parameters
-        ----------
-        X : array of shape (n_new, n_samples)
-
-        Returns
-        -------
-        ndarray of shape (n_new, n_samples)
-        """
+        """Squared distances minus the smallest of each row."""
         check_is_fitted(self, "own_")
         X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
         far = self.own_ - 2.0 * X
@@ -92,20 +73,7 @@ class Dissimilarity(TransformerMixin, BaseEstimator):
 
 
 def matrix_contenders(task: Task, n_objects: int, *, seed: int = 0) -> list[Contender]:
-    """Models that learn from a precomputed matrix; parameters are chosen by cross-validation within the training objects.
-
-    Parameters
-    ----------
-    task : {"classification", "regression"}
-    n_objects : int
-        Number of objects of each fit.
-    seed : int, default=0
-        Random seed of the landmarks, if there are more than 1,000 objects.
-
-    Returns
-    -------
-    list of Contender
-    """
+    """Models that learn from a precomputed matrix; parameters are chosen by cross-validation within the training objects."""
     one_of(task, "task", ("classification", "regression"))
     classify = task == "classification"
     found = _ours(classify, n_objects, seed)

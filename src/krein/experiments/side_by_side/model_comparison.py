@@ -84,12 +84,7 @@ class ModelComparison:
         return len(self.scores) >= self.folds * len(self.contenders)
 
     def summaries(self) -> list[Summary]:
-        """A summary of each contender with a finished fold, the best score first, those that failed last.
-
-        Returns
-        -------
-        list of Summary
-        """
+        """A summary of each contender with a finished fold, the best score first, those that failed last."""
         found = [
             _summary(one, [score for score in self.scores if score.contender == one.name]) for one in self.contenders
         ]
@@ -97,12 +92,7 @@ class ModelComparison:
         return sorted(began, key=lambda one: (math.isnan(one.mean), -one.mean))
 
     def table(self) -> Table:
-        """The summaries as text; the best score and the shortest fit are highlighted.
-
-        Returns
-        -------
-        Table
-        """
+        """The summaries as text; the best score and the shortest fit are highlighted."""
         found = self.summaries()
         rows = tuple(self._cells(one) for one in found)
         caption = (
@@ -112,20 +102,7 @@ class ModelComparison:
         return Table(caption, header, rows, frozenset(_best(found)))
 
     def page(self, heading: str, facts: Sequence[str] = (), command: str = "") -> str:
-        """The comparison as a self-contained HTML page.
-
-        Parameters
-        ----------
-        heading : str
-        facts : sequence of str, default=()
-            Paragraphs on the data.
-        command : str, default=""
-            The command that makes the page.
-
-        Returns
-        -------
-        str
-        """
+        """The comparison as a self-contained HTML page."""
         table = self.table()
         notes = tuple((one.label, one.note) for one in self.contenders)
         failures = tuple((one.contender.label, one.failure) for one in self.summaries() if one.failure)
@@ -142,23 +119,11 @@ class ModelComparison:
         return document(f"krein: {heading}", heading, body)
 
     def write_page(self, path: Path, heading: str, facts: Sequence[str] = (), command: str = "") -> None:
-        """Write `page` to a file, whole or not at all.
-
-        Parameters
-        ----------
-        path : path
-        heading, facts, command
-            As in `page`.
-        """
+        """Write `page` to a file, whole or not at all."""
         write_whole(path, self.page(heading, facts, command))
 
     def progress(self) -> str:
-        """How much is done, in words.
-
-        Returns
-        -------
-        str
-        """
+        """How much is done, in words."""
         return f"{len(self.scores)} of {self.folds * len(self.contenders)} fits are done."
 
     def __repr__(self) -> str:

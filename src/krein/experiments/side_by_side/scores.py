@@ -64,21 +64,11 @@ class ScoreFile:
         self._file = JsonLines(path)
 
     def append(self, score: FoldScore) -> None:
-        """Add a score; when this returns it is on the disk.
-
-        Parameters
-        ----------
-        score : FoldScore
-        """
+        """Add a score; when this returns it is on the disk."""
         self._file.append({"key": self.key, **asdict(score)})
 
     def read(self) -> list[FoldScore]:
-        """Scores of this comparison.
-
-        Returns
-        -------
-        list of FoldScore
-        """
+        """Scores of this comparison."""
         found: dict[tuple[str, int], FoldScore] = {}
         for fields in self._file.read():
             score = self._of(fields)

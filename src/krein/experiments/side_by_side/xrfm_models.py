@@ -27,17 +27,7 @@ class _XRFM(BaseEstimator, ABC):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Fit on four fifths of the rows, tuned on the others.
-
-        Parameters
-        ----------
-        X : array of shape (n_rows, n_columns)
-        y : array of shape (n_rows,)
-
-        Returns
-        -------
-        self
-        """
+        """Fit on four fifths of the rows, tuned on the others."""
         from xrfm import xRFM
 
         target, strata = self._learn_target(np.asarray(y))
@@ -49,16 +39,7 @@ class _XRFM(BaseEstimator, ABC):
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """Classes or values of new rows.
-
-        Parameters
-        ----------
-        X : array of shape (n_rows, n_columns)
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-        """
+        """Classes or values of new rows."""
         return self._in_units_of_y(np.asarray(self.model_.predict(_rows(X))).ravel())
 
     @abstractmethod

@@ -46,26 +46,11 @@ class CheckedLines(io.RawIOBase):
         self._quoted: Iterator[bytes] | None = None
 
     def readable(self) -> bool:
-        """Whether it can be read: always.
-
-        Returns
-        -------
-        bool
-        """
+        """Whether it can be read: always."""
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Fill a buffer, as streams do.
-
-        Parameters
-        ----------
-        buffer : writable buffer
-
-        Returns
-        -------
-        int
-            Bytes written; 0 at the end.
-        """
+        """Fill a buffer, as streams do."""
         if not self._pending:
             self._pending = self._next_block()
         piece = self._pending[: len(buffer)]

@@ -27,10 +27,6 @@ class CsvTable(Table):
 
     A line with more fields than the header is refused: pandas would take the first field of each for the name of the row, and shift
     all others by one column.
-
-    Parameters
-    ----------
-    path : Path
     """
 
     def __init__(self, path: Path) -> None:

@@ -26,10 +26,6 @@ class NpzTable(Table):
     """Arrays of equal length in a NumPy archive: a vector is a column, a matrix ``X`` is the columns X0, X1, …
 
     Rows are read from the archive as they are needed, so that a large array is never in memory whole.
-
-    Parameters
-    ----------
-    path : Path
     """
 
     def __init__(self, path: Path) -> None:

@@ -14,12 +14,7 @@ __all__ = ["ParquetTable"]
 
 @final
 class ParquetTable(Table):
-    """Apache Parquet, read batch by batch with pyarrow.
-
-    Parameters
-    ----------
-    path : Path
-    """
+    """Apache Parquet, read batch by batch with pyarrow."""
 
     def __init__(self, path: Path) -> None:
         self._parquet = import_reader("pyarrow.parquet")

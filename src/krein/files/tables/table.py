@@ -44,29 +44,10 @@ class Table(ABC):
     def read(
         self, columns: Sequence[str], text: Sequence[str], chunk_rows: int, progress: Progress
     ) -> Iterator[dict[str, Column]]:
-        """Chunks of some columns.
-
-        Parameters
-        ----------
-        columns : sequence of str
-        text : sequence of str
-            Those that are not to be taken for numbers.
-        chunk_rows : int
-        progress : callable
-            Called with the share of the file that has been read, from 0 to 1.
-
-        Yields
-        ------
-        dict of str to array or Series
-        """
+        """Chunks of some columns."""
 
     def check_columns(self, names: Sequence[str]) -> None:
-        """An error that names the first column that is missing, and those there are.
-
-        Parameters
-        ----------
-        names : sequence of str
-        """
+        """An error that names the first column that is missing, and those there are."""
         missing = [name for name in names if name not in self._known]
         if missing:
             shown = ", ".join(self.columns[:_SHOWN]) + (", …" if len(self.columns) > _SHOWN else "")
@@ -74,13 +55,7 @@ class Table(ABC):
 
 
 def check_width(path: Path, n_columns: int) -> None:
-    """An error if there are more columns than tables have.
-
-    Parameters
-    ----------
-    path : Path
-    n_columns : int
-    """
+    """An error if there are more columns than tables have."""
     if n_columns > MOST_COLUMNS:
         raise TableError(
             f"{path} has {n_columns:,} columns, more than the {MOST_COLUMNS:,} that are read; rows must be samples and columns "
@@ -89,16 +64,7 @@ def check_width(path: Path, n_columns: int) -> None:
 
 
 def import_reader(name: str) -> Any:
-    """A package that reads files, or an error that says how to get it.
-
-    Parameters
-    ----------
-    name : str
-
-    Returns
-    -------
-    module
-    """
+    """A package that reads files, or an error that says how to get it."""
     try:
         return importlib.import_module(name)
     except ImportError as error:

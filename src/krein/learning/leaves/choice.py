@@ -52,16 +52,7 @@ class LeafRows:
     weight: np.ndarray | None
 
     def some(self, rows: np.ndarray) -> LeafRows:
-        """Some of the rows.
-
-        Parameters
-        ----------
-        rows : ndarray of int
-
-        Returns
-        -------
-        LeafRows
-        """
+        """Some of the rows."""
         return LeafRows(
             self.X[rows],
             self.targets[rows],
@@ -70,16 +61,7 @@ class LeafRows:
         )
 
     def residual(self, part: float) -> np.ndarray:
-        """Targets less a part of the trend.
-
-        Parameters
-        ----------
-        part : float
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_outputs)
-        """
+        """Targets less a part of the trend."""
         return self.targets if self.trend is None or not part else self.targets - part * self.trend
 
 
@@ -108,15 +90,6 @@ def choose_settings(leaves: Sequence[LeafRows]) -> LeafChoice:
     Kernel and length scale at two λ, then λ. One factorization serves all parts, so all settings are scored with each part. What
     was found is kept unless another gains a thousandth. All must gain more than two standard errors over the global model alone;
     where none does, λ is infinite, and leaves add nothing.
-
-    Parameters
-    ----------
-    leaves : sequence of LeafRows
-        At least one.
-
-    Returns
-    -------
-    LeafChoice
     """
     parts = (0.0,) if leaves[0].trend is None else _PARTS
     merged = [merge_equal(leaf.X, np.hstack([leaf.residual(part) for part in parts]), leaf.weight) for leaf in leaves]

@@ -18,19 +18,7 @@ _IN_MEMORY = 2**30  # bytes of placed rows and targets; more go to files
 
 
 def deal_block(tree: SplitTree, block: LeafRows) -> list[LeafRows]:
-    """The rows of a block that fall into each part of a tree, in their order.
-
-    Parameters
-    ----------
-    tree : SplitTree
-    block : LeafRows
-        In single precision, weights in double; rows of weight zero are left out.
-
-    Returns
-    -------
-    list of LeafRows
-        One for each part, some perhaps empty.
-    """
+    """The rows of a block that fall into each part of a tree, in their order."""
     found = tree(block.X)
     if block.weight is not None:
         found = np.where(block.weight > 0.0, found, -1)
@@ -63,13 +51,7 @@ class DealtRows:
         return self._folder is not None
 
     def add(self, block: LeafRows) -> None:
-        """Deal some more rows.
-
-        Parameters
-        ----------
-        block : LeafRows
-            As in `deal_block`.
-        """
+        """Deal some more rows."""
         dealt = deal_block(self.tree, block)
         if self._folder is None:
             for kept, part in zip(self._parts, dealt, strict=True):
@@ -83,16 +65,7 @@ class DealtRows:
             self._write(number, part)
 
     def rows(self, part: int) -> LeafRows:
-        """All rows of a part, in the order they came in.
-
-        Parameters
-        ----------
-        part : int
-
-        Returns
-        -------
-        LeafRows
-        """
+        """All rows of a part, in the order they came in."""
         if self._folder is not None:
             return self._read(part)
         whole = stacked_rows(self._parts[part])
@@ -100,12 +73,7 @@ class DealtRows:
         return whole
 
     def drop(self, part: int) -> None:
-        """Forget the rows of a part.
-
-        Parameters
-        ----------
-        part : int
-        """
+        """Forget the rows of a part."""
         self._parts[part] = []
         for path in [] if self._folder is None else self._folder.glob(f"{part}.*"):
             path.unlink()
@@ -143,17 +111,7 @@ def _arrays(part: LeafRows) -> dict[str, np.ndarray]:
 
 
 def stacked_rows(blocks: list[LeafRows]) -> LeafRows:
-    """Rows of several blocks, one after the other.
-
-    Parameters
-    ----------
-    blocks : list of LeafRows
-        At least one.
-
-    Returns
-    -------
-    LeafRows
-    """
+    """Rows of several blocks, one after the other."""
     if len(blocks) == 1:
         return blocks[0]
     trends = [block.trend for block in blocks if block.trend is not None]

@@ -38,17 +38,6 @@ class MergedLeaf:
 def equal_rows(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Which rows are equal.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n_rows, n_features)
-
-    Returns
-    -------
-    first : ndarray of shape (n_distinct,)
-        The first row of each group of equal rows, ascending.
-    group : ndarray of shape (n_rows,)
-        The place of each row's group there.
-
     Examples
     --------
     >>> import numpy as np
@@ -64,19 +53,7 @@ def equal_rows(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def merge_equal(X: np.ndarray, targets: np.ndarray, weight: np.ndarray | None) -> MergedLeaf:
-    """Take equal rows as one, which is the same ridge problem.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_rows, n_features)
-    targets : ndarray of shape (n_rows, n_outputs)
-    weight : ndarray of shape (n_rows,) or None
-        Positive.
-
-    Returns
-    -------
-    MergedLeaf
-    """
+    """Take equal rows as one, which is the same ridge problem."""
     counts = weight is None or bool((weight == np.rint(weight)).all())
     first, group = equal_rows(X)
     if first.size == X.shape[0]:

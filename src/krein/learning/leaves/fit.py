@@ -55,47 +55,19 @@ _MATRIX_BYTES = 2**30  # of all leaves that are solved at the same time
 @final
 @dataclass(frozen=True, eq=False)
 class LeafFit:
-    """A tree of leaves, and what was chosen for them.
-
-    Parameters
-    ----------
-    model : LeafModel
-    choice : LeafChoice
-    """
+    """A tree of leaves, and what was chosen for them."""
 
     model: LeafModel
     choice: LeafChoice
 
 
 def leaf_rows_for(n_rows: int) -> int:
-    """Rows of a leaf: all of them up to 16,384, else about 4,096.
-
-    Parameters
-    ----------
-    n_rows : int
-
-    Returns
-    -------
-    int
-    """
+    """Rows of a leaf: all of them up to 16,384, else about 4,096."""
     return max(1, n_rows) if n_rows <= ONE_LEAF_ROWS else LEAF_ROWS
 
 
 def coarse_tree(sample: np.ndarray, n_rows: int, *, leaf_rows: int = LEAF_ROWS) -> SplitTree:
-    """Splits into parts of about eight leaves, from some of the rows.
-
-    Parameters
-    ----------
-    sample : ndarray of shape (n_sampled, n_features)
-        Placed rows; copies count as one, as in leaves.
-    n_rows : int
-        Of all rows.
-    leaf_rows : int, default=4096
-
-    Returns
-    -------
-    SplitTree
-    """
+    """Splits into parts of about eight leaves, from some of the rows."""
     sample = sample[equal_rows(sample)[0]]
     wanted = math.log2(max(1.0, n_rows / (_LEAVES_PER_PART * leaf_rows)))
     known = math.log2(max(1.0, sample.shape[0] / _SAMPLE_PER_PART))
@@ -110,24 +82,7 @@ def fit_leaves(
     done: Callable[[int], object] | None = None,
     report: Report | None = None,
 ) -> LeafFit:
-    """Choose settings and solve all leaves, part after part.
-
-    Parameters
-    ----------
-    tree : SplitTree
-        The coarse tree.
-    part : callable
-        From the number of a part to its rows, in float32; asked for some twice.
-    leaf_rows : int, default=4096
-    done : callable, default=None
-        Called with the number of a part whose rows are not needed any longer.
-    report : callable, default=None
-        Called with the number of parts solved, and of all.
-
-    Returns
-    -------
-    LeafFit
-    """
+    """Choose settings and solve all leaves, part after part."""
     looked = [leaf for i in parts_to_look_at(tree) for leaf in leaves_to_look_at(part(i), tree, leaf_rows=leaf_rows)]
     choice = choose_settings(looked)
     models = []
@@ -141,33 +96,12 @@ def fit_leaves(
 
 
 def parts_to_look_at(tree: SplitTree) -> list[int]:
-    """Parts of a coarse tree that settings are chosen on: two far apart.
-
-    Parameters
-    ----------
-    tree : SplitTree
-
-    Returns
-    -------
-    list of int
-    """
+    """Parts of a coarse tree that settings are chosen on: two far apart."""
     return sorted({tree.n_leaves // 4, (3 * tree.n_leaves) // 4})
 
 
 def leaves_to_look_at(rows: LeafRows, tree: SplitTree, *, leaf_rows: int = LEAF_ROWS) -> list[LeafRows]:
-    """Leaves of such a part that settings are chosen on.
-
-    Parameters
-    ----------
-    rows : LeafRows
-    tree : SplitTree
-        The coarse tree.
-    leaf_rows : int, default=4096
-
-    Returns
-    -------
-    list of LeafRows
-    """
+    """Leaves of such a part that settings are chosen on."""
     divided = _divided(rows, leaf_rows)
     wanted = -(-_LOOKED_AT // len(parts_to_look_at(tree)))
     n = divided.distinct.tree.n_leaves
@@ -176,18 +110,7 @@ def leaves_to_look_at(rows: LeafRows, tree: SplitTree, *, leaf_rows: int = LEAF_
 
 
 def fit_part(rows: LeafRows, choice: LeafChoice, *, leaf_rows: int = LEAF_ROWS) -> LeafModel:
-    """Divide the rows of a part into leaves and solve each; threads take leaves.
-
-    Parameters
-    ----------
-    rows : LeafRows
-    choice : LeafChoice
-    leaf_rows : int, default=4096
-
-    Returns
-    -------
-    LeafModel
-    """
+    """Divide the rows of a part into leaves and solve each; threads take leaves."""
     divided = _divided(rows, leaf_rows)
     tree = divided.distinct.tree
     solved: list[SolvedLeaf | None] = [None] * tree.n_leaves

@@ -20,18 +20,7 @@ _MEDIAN_ROWS = 512  # whose 130,816 distances have the median of all to a hundre
 
 
 def lower_gram(kernel: Kernel, X: np.ndarray) -> np.ndarray:
-    """The kernel matrix of rows, of which the lower triangle is filled, with exact zeros for distances of equal rows.
-
-    Parameters
-    ----------
-    kernel : Kernel
-    X : ndarray of shape (n_rows, n_features), float32 or float64
-        In double precision the whole matrix is filled, by `Kernel.gram`.
-
-    Returns
-    -------
-    ndarray of shape (n_rows, n_rows), of the dtype of X
-    """
+    """The kernel matrix of rows, of which the lower triangle is filled, with exact zeros for distances of equal rows."""
     in_place = _in_place(kernel)
     if X.dtype != np.float32 or in_place is None:
         return kernel.gram(X)
@@ -48,18 +37,7 @@ def lower_gram(kernel: Kernel, X: np.ndarray) -> np.ndarray:
 
 
 def cross_gram(kernel: Kernel, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
-    """The kernel between rows and rows.
-
-    Parameters
-    ----------
-    kernel : Kernel
-    X : ndarray of shape (n_rows, n_features)
-    Y : ndarray of shape (n_others, n_features), of the dtype of X
-
-    Returns
-    -------
-    ndarray of shape (n_rows, n_others), of that dtype
-    """
+    """The kernel between rows and rows."""
     in_place = _in_place(kernel)
     if X.dtype != np.float32 or in_place is None:
         return kernel.gram(X, Y)
@@ -74,17 +52,7 @@ def cross_gram(kernel: Kernel, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
 
 
 def median_distance(X: np.ndarray) -> float:
-    """The median distance of rows, from at most 512 of them; where most are equal the mean distance of those that are not.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_rows, n_features)
-
-    Returns
-    -------
-    float
-        1 where all rows are equal.
-    """
+    """The median distance of rows, from at most 512 of them; where most are equal the mean distance of those that are not."""
     step = max(1, X.shape[0] // _MEDIAN_ROWS)
     some = np.asarray(X[::step][:_MEDIAN_ROWS], dtype=np.float64)
     distances = radial_gram(np.asarray, some, None)[np.triu_indices(some.shape[0], 1)]

@@ -48,16 +48,7 @@ class LeafSettings:
     lam: float
 
     def scale(self, X: np.ndarray) -> float:
-        """The length scale for some rows.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n_rows, n_features)
-
-        Returns
-        -------
-        float
-        """
+        """The length scale for some rows."""
         return self.factor * median_distance(X)
 
 
@@ -83,20 +74,7 @@ class SolvedLeaf:
 
 
 def solve_leaf(X: np.ndarray, targets: np.ndarray, weight: np.ndarray | None, settings: LeafSettings) -> SolvedLeaf:
-    """Fit a leaf. Equal rows become one, with their total weight and the mean of their targets, which is the same problem.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_rows, n_features), float32 or float64
-    targets : ndarray of shape (n_rows, n_outputs)
-    weight : ndarray of shape (n_rows,) or None
-        Positive.
-    settings : LeafSettings
-
-    Returns
-    -------
-    SolvedLeaf
-    """
+    """Fit a leaf. Equal rows become one, with their total weight and the mean of their targets, which is the same problem."""
     merged = merge_equal(X, targets, weight)
     X, targets, weight = merged.X, merged.means, merged.weight
     scale = settings.scale(X)
@@ -138,16 +116,6 @@ def leave_one_out(leaf: MergedLeaf, settings: LeafSettings | None) -> LeftOutErr
               A = (K + \mathrm{diag}\,\mu)^{-1}
 
     where :math:`s_i` is the share of the row that is left out: one copy where weights are whole numbers, else all of it.
-
-    Parameters
-    ----------
-    leaf : MergedLeaf
-    settings : LeafSettings or None
-        None for a leaf that adds nothing.
-
-    Returns
-    -------
-    LeftOutErrors
     """
     X, means, total, scatter = leaf.X, leaf.means, leaf.weight, leaf.scatter
     rest = means - np.average(means, axis=0, weights=total)

@@ -89,17 +89,7 @@ class LocalPart:
         return int(self.leaves.offsets.shape[1])
 
     def combined(self, weights: np.ndarray, constant: np.ndarray | float = 0.0) -> LocalPart:
-        """What is added to the global model when outputs become ``f(x) @ weights + constant``, its own as well.
-
-        Parameters
-        ----------
-        weights : ndarray of shape (n_outputs, n_new)
-        constant : ndarray of shape (n_new,) or float, default=0.0
-
-        Returns
-        -------
-        LocalPart
-        """
+        """What is added to the global model when outputs become ``f(x) @ weights + constant``, its own as well."""
         return replace(self, leaves=self.leaves.combined(weights, (1.0 - self.part) * np.asarray(constant)))
 
     def __call__(self, X: Any) -> np.ndarray:
@@ -130,21 +120,7 @@ class LocalTask:
     targets: Targets
 
     def __call__(self, start: int, X: Any, y: np.ndarray, weight: np.ndarray | None) -> LeafRows:
-        """Placed rows with targets and trend, in single precision, the trend in steps of :math:`2^{-18}`.
-
-        Parameters
-        ----------
-        start : int
-            Number of the first row, for an error message.
-        X : ndarray of shape (n_rows, n_features)
-        y : ndarray of n_rows entries
-            Checked targets.
-        weight : ndarray of shape (n_rows,) or None
-
-        Returns
-        -------
-        LeafRows
-        """
+        """Placed rows with targets and trend, in single precision, the trend in steps of :math:`2^{-18}`."""
         X, plan = finite_rows(X, start), self.plan
         columns = self.targets.columns(self.targets.copy().encode(y))
         trend = self.trend(X, columns, weight)
@@ -153,16 +129,7 @@ class LocalTask:
         return LeafRows(_single(plan.placement(X)), _single(columns), _single(stepped), weight)
 
     def part(self, fit: LeafFit) -> LocalPart:
-        """What is kept of a fit, in the units of the targets.
-
-        Parameters
-        ----------
-        fit : LeafFit
-
-        Returns
-        -------
-        LocalPart
-        """
+        """What is kept of a fit, in the units of the targets."""
         plan, choice = self.plan, fit.choice
         found = LocalPart(plan.placement, fit.model, choice.part, choice.settings.lam, plan.metric)
         return found.combined(np.diag(plan.unit), plan.center)
@@ -174,21 +141,6 @@ def plan_local(
     """Bring columns to one scale, learn a metric, and find the coarse splits, from a sample of all rows.
 
     Columns are standardized, or become normal scores first where that is better on rows that had no part in it.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_sampled, n_features)
-        Raw rows, finite, in the order of their numbers.
-    targets : ndarray of shape (n_sampled, n_outputs)
-    weight : ndarray of shape (n_sampled,) or None
-    n_rows : int
-        Of all rows.
-    numbers : bool, default=True
-        Whether targets are numbers, which have units, and not indicators.
-
-    Returns
-    -------
-    LocalPlan
     """
     present = slice(None) if weight is None else np.flatnonzero(weight > 0.0)
     X, targets, weight = X[present], targets[present], None if weight is None else weight[present]
@@ -213,20 +165,7 @@ def plan_local(
 def matrix_blocks(
     X: Any, y: np.ndarray, weight: np.ndarray | None
 ) -> Iterator[tuple[int, Any, np.ndarray, np.ndarray | None]]:
-    """The rows of a matrix, block by block.
-
-    Parameters
-    ----------
-    X : ndarray or memory map of shape (n_rows, n_features)
-    y : ndarray of n_rows entries
-    weight : ndarray of shape (n_rows,) or None
-
-    Yields
-    ------
-    start : int
-    X, y, weight
-        Of the rows from there on.
-    """
+    """The rows of a matrix, block by block."""
     for rows in row_blocks(X.shape[0], _ROWS_AT_A_TIME):
         yield rows.start, X[rows], y[rows], None if weight is None else weight[rows]
 
@@ -237,20 +176,7 @@ def fit_local(
     *,
     report: Report | None = None,
 ) -> LocalPart:
-    """Deal rows to leaves and solve them.
-
-    Parameters
-    ----------
-    task : LocalTask
-    blocks : iterable of tuples
-        Number of the first row, rows, targets and weights, as `matrix_blocks` gives them.
-    report : callable, default=None
-        Called with the number of parts of the tree done, and of all. None: whoever watches the choice is told.
-
-    Returns
-    -------
-    LocalPart
-    """
+    """Deal rows to leaves and solve them."""
     plan, report = task.plan, report or (lambda done, total: tell_watcher(done, total, "leaves"))
     dealt = DealtRows(plan.tree)
     for block in blocks:
@@ -261,13 +187,7 @@ def fit_local(
 @final
 @dataclass(frozen=True, eq=False)
 class LocalModel:
-    """A part of a global model, and what leaves add to it.
-
-    Parameters
-    ----------
-    trend : RowModel
-    local : LocalPart
-    """
+    """A part of a global model, and what leaves add to it."""
 
     trend: RowModel
     local: LocalPart

@@ -79,17 +79,7 @@ class LeafModel:
         return self.tree.n_leaves
 
     def combined(self, weights: np.ndarray, constant: np.ndarray | float = 0.0) -> LeafModel:
-        """Outputs that are linear functions of these: ``f(x) @ weights + constant``.
-
-        Parameters
-        ----------
-        weights : ndarray of shape (n_outputs, n_new)
-        constant : ndarray of shape (n_new,) or float, default=0.0
-
-        Returns
-        -------
-        LeafModel
-        """
+        """Outputs that are linear functions of these: ``f(x) @ weights + constant``."""
         dual = (self.dual @ weights).astype(self.dual.dtype)
         return replace(self, dual=dual, offsets=self.offsets @ weights + constant)
 
@@ -123,18 +113,7 @@ class LeafModel:
 
 
 def joined(tree: SplitTree, models: Sequence[LeafModel]) -> LeafModel:
-    """One model of models that stand in the leaves of a tree.
-
-    Parameters
-    ----------
-    tree : SplitTree
-    models : sequence of LeafModel
-        One for each leaf, with one kernel.
-
-    Returns
-    -------
-    LeafModel
-    """
+    """One model of models that stand in the leaves of a tree."""
     if len(models) == 1:
         return models[0]
     ends = np.cumsum([0, *(model.rows.shape[0] for model in models)])

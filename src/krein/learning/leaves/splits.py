@@ -88,17 +88,7 @@ class SplitTree:
         return found
 
     def grown(self, subtrees: list[SplitTree]) -> SplitTree:
-        """The tree with a tree in the place of each leaf; leaves are numbered along the subtrees.
-
-        Parameters
-        ----------
-        subtrees : list of SplitTree
-            One for each leaf, in their order.
-
-        Returns
-        -------
-        SplitTree
-        """
+        """The tree with a tree in the place of each leaf; leaves are numbered along the subtrees."""
         first_split, first_leaf = self.cuts.shape[0], 0
         roots, children = [], []
         for subtree in subtrees:
@@ -136,16 +126,7 @@ class Division:
     bounds: np.ndarray
 
     def rows_of(self, leaf: int) -> np.ndarray:
-        """Numbers of the rows of a leaf.
-
-        Parameters
-        ----------
-        leaf : int
-
-        Returns
-        -------
-        ndarray of shape (n_rows_of_leaf,)
-        """
+        """Numbers of the rows of a leaf."""
         return self.order[self.bounds[leaf] : self.bounds[leaf + 1]]
 
 
@@ -154,19 +135,6 @@ def divide(X: np.ndarray, most: int, *, overlap: float = 0.0) -> Division:
 
     Parts of a split differ by one row at most, whatever the data: rows that lie on the cut are dealt by their numbers, so
     that a million copies of one row are split like any others.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_rows, n_features)
-    most : int
-        Rows of the largest part, at least 1, before the overlap.
-    overlap : float, default=0.0
-        The share of a split's rows, those next to the cut, that belong to both sides, for leaves that are to learn from
-        what is just beyond their borders too.
-
-    Returns
-    -------
-    Division
     """
 
     def halved(here: _Rows, level: int) -> _Split | None:
@@ -199,15 +167,6 @@ def outline(X: np.ndarray, depth: int) -> SplitTree:
 
     Unlike `divide` it sends all rows that lie on a cut to its left, as the tree itself does, and stops where nothing would be
     left for the right.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_rows, n_features)
-    depth : int
-
-    Returns
-    -------
-    SplitTree
     """
 
     def cut(here: _Rows, level: int) -> _Split | None:
@@ -224,16 +183,7 @@ def outline(X: np.ndarray, depth: int) -> SplitTree:
 
 
 def principal_direction(X: np.ndarray) -> np.ndarray:
-    """The direction of most variance, of at most 2,048 of the rows; its largest entry is positive.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_rows, n_features)
-
-    Returns
-    -------
-    ndarray of shape (n_features,), float64
-    """
+    """The direction of most variance, of at most 2,048 of the rows; its largest entry is positive."""
     some = np.asarray(X[:: max(1, X.shape[0] // _DIRECTION_ROWS)][:_DIRECTION_ROWS], dtype=np.float64)
     some = some - some.mean(axis=0)
     direction: np.ndarray = np.linalg.eigh(some.T @ some)[1][:, -1]

@@ -45,16 +45,7 @@ class FeatureGradients:
             raise ValueError("gradients are those of a map on all of space, and this one is on the sphere")
 
     def __call__(self, X: np.ndarray) -> np.ndarray:
-        """Gradients at placed rows, shape (n_functions, n_rows, n_features), float64.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n_rows, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_functions, n_rows, n_features)
-        """
+        """Gradients at placed rows, shape (n_functions, n_rows, n_features), float64."""
         X = np.asarray(X, dtype=np.float64)
         found = self.feature_map
         coef = self.coef if found.projection is None else self.coef @ found.projection.T
@@ -77,17 +68,7 @@ class FeatureGradients:
         return out
 
     def add(self, sums: GradientProducts, start: int, X: Any, y: Any = None, weight: np.ndarray | None = None) -> None:
-        """Add the outer products of the gradients at a block of rows, as `krein.distributed.dask_rows.DaskRows.reduce` calls it.
-
-        Parameters
-        ----------
-        sums : GradientProducts
-        start : int
-            Number of the first row; of no account, as are the targets.
-        X : ndarray of shape (n_rows, n_features)
-        y : ndarray, default=None
-        weight : ndarray of shape (n_rows,), default=None
-        """
+        """Add the outer products of the gradients at a block of rows, as `krein.distributed.dask_rows.DaskRows.reduce` calls it."""
         sums.add(self(X), weight)
 
 

@@ -26,10 +26,6 @@ class GradientProducts:
     r"""Running sum of :math:`\sum_x w_x \sum_o \nabla f_o(x)\, \nabla f_o(x)^\top` over rows x and outputs o.
 
     Sums of blocks of rows merge into those of all rows, on one machine or many.
-
-    Parameters
-    ----------
-    n_features : int
     """
 
     def __init__(self, n_features: int) -> None:
@@ -37,13 +33,7 @@ class GradientProducts:
         self.weight = 0.0
 
     def add(self, gradients: np.ndarray, weight: np.ndarray | None = None) -> None:
-        """Add the gradients at some rows.
-
-        Parameters
-        ----------
-        gradients : ndarray of shape (n_outputs, n_rows, n_features)
-        weight : ndarray of shape (n_rows,), default=None
-        """
+        """Add the gradients at some rows."""
         n_rows = gradients.shape[1]
         if weight is not None:
             gradients = gradients * np.sqrt(weight)[:, None]
@@ -52,12 +42,7 @@ class GradientProducts:
         self.weight += n_rows if weight is None else float(weight.sum())
 
     def merge(self, other: GradientProducts) -> None:
-        """Add what other sums have of other rows.
-
-        Parameters
-        ----------
-        other : GradientProducts
-        """
+        """Add what other sums have of other rows."""
         self.products += other.products
         self.weight += other.weight
 
@@ -68,20 +53,7 @@ class GradientProducts:
 
 
 def kernel_gradients(kernel: Kernel, X: np.ndarray, rows: np.ndarray, dual: np.ndarray) -> np.ndarray:
-    """Gradients at rows X of functions of a radial kernel; a row that is one of the centers leaves that center out.
-
-    Parameters
-    ----------
-    kernel : Kernel
-        On all of space.
-    X : ndarray of shape (n_rows, n_features)
-    rows : ndarray of shape (n_centers, n_features)
-    dual : ndarray of shape (n_centers, n_outputs)
-
-    Returns
-    -------
-    ndarray of shape (n_outputs, n_rows, n_features)
-    """
+    """Gradients at rows X of functions of a radial kernel; a row that is one of the centers leaves that center out."""
     origin = rows.mean(axis=0)  # differences do not depend on it, and lose fewer digits
     X, rows = X - origin, rows - origin
     out = np.empty((dual.shape[1], *X.shape))
@@ -97,19 +69,7 @@ def kernel_gradients(kernel: Kernel, X: np.ndarray, rows: np.ndarray, dual: np.n
 
 
 def wave_gradients(X: np.ndarray, frequencies: np.ndarray, cosines: np.ndarray, sines: np.ndarray) -> np.ndarray:
-    """Gradients at rows X of sums of waves.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_rows, n_features)
-    frequencies : ndarray of shape (n_frequencies, n_features)
-    cosines, sines : ndarray of shape (n_frequencies, n_outputs)
-        Coefficients of the cosine and the sine of each frequency.
-
-    Returns
-    -------
-    ndarray of shape (n_outputs, n_rows, n_features)
-    """
+    """Gradients at rows X of sums of waves."""
     angles = X @ frequencies.T
     cosine, sine = np.cos(angles), np.sin(angles)
     out = np.empty((cosines.shape[1], X.shape[0], frequencies.shape[1]))

@@ -54,21 +54,7 @@ _WIDEST = 512  # columns up to which the full form is tried: its gradients cost 
 
 @quiet_blas()
 def learn_metric(rows: MergedRows, *, kernel: Kernel | None = None, rounds: int = _ROUNDS) -> LearnedMetric:
-    """Learn a metric from some rows, and test it on others.
-
-    Parameters
-    ----------
-    rows : MergedRows
-        Of placed rows: dense, with columns of one scale. At most 6,000 of them are used.
-    kernel : Kernel, default=None
-        Of length scale 1, on all of space; None is the Laplacian.
-    rounds : int, default=3
-        Most rounds.
-
-    Returns
-    -------
-    LearnedMetric
-    """
+    """Learn a metric from some rows, and test it on others."""
     some = rows.head(METRIC_ROWS)
     d = some.X.shape[1]
     flat = np.full(d, 1.0 / max(1, d))
@@ -96,18 +82,7 @@ def learn_metric(rows: MergedRows, *, kernel: Kernel | None = None, rounds: int 
 
 @quiet_blas()
 def best_placement(rows: MergedRows, placements: Sequence[Placement]) -> Placement:
-    """The first placement, or the one that is better by more than a standard error on rows that had no part in the model.
-
-    Parameters
-    ----------
-    rows : MergedRows
-        Raw, dense. At most 6,000 of them are used.
-    placements : sequence of Placement
-
-    Returns
-    -------
-    Placement
-    """
+    """The first placement, or the one that is better by more than a standard error on rows that had no part in the model."""
     best, found = placements[0], None
     some = rows.head(METRIC_ROWS)
     if len(placements) < 2 or not _can_be_tested(some):

@@ -19,19 +19,6 @@ def in_learned_metric(choice: Choice, rows: MergedRows, choose_again: Callable[[
 
     Leave-one-out errors in a learned metric are too small, as the metric has seen the rows that are left out; they only decide
     between kernels, scales and λ there.
-
-    Parameters
-    ----------
-    choice : Choice
-    rows : MergedRows
-        Raw, dense.
-    choose_again : callable
-        From turned rows to a choice that leaves their columns as they are.
-
-    Returns
-    -------
-    Choice
-        With `metric`; the given one where no metric pays.
     """
     if not isinstance(rows.X, np.ndarray):
         raise ValueError("metric='learned' needs dense rows; use metric='none' for sparse ones")

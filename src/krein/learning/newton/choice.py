@@ -40,15 +40,6 @@ class Scores:
 def log_chances(values: np.ndarray) -> np.ndarray:
     """Logarithms of the probabilities of all classes.
 
-    Parameters
-    ----------
-    values : ndarray of shape (n_rows, n_outputs)
-        Linear functions: one for two classes, else one for each.
-
-    Returns
-    -------
-    ndarray of shape (n_rows, n_classes)
-
     Examples
     --------
     >>> import numpy as np
@@ -67,21 +58,6 @@ def held_out_values(
     """Values on each row of the machine that has not seen its fold, for one strength after the other.
 
     A row of the fold that is left out costs nothing, and its value comes with the solution.
-
-    Parameters
-    ----------
-    rows : MemoryRows
-        With folds.
-    moments : Moments
-        Of the rows.
-    machine : Machine
-    strengths : sequence of float
-        Ascending, for warm starts.
-    n_folds : int
-
-    Yields
-    ------
-    ndarray of shape (n_rows, n_outputs)
     """
     assert rows.fold is not None
     width = machine.n_outputs
@@ -106,23 +82,7 @@ def held_out_values(
 def held_out_scores(
     rows: MemoryRows, moments: Moments, machine: Machine, strengths: Sequence[float], n_folds: int, least: int = 0
 ) -> Scores:
-    """Errors of several strengths on held-out rows; the path ends where it no longer pays, see `path_ends`.
-
-    Parameters
-    ----------
-    rows : MemoryRows
-    moments : Moments
-    machine : Machine
-    strengths : sequence of float
-    n_folds : int
-        As in `held_out_values`.
-    least : int, default=0
-        Number of strengths that are always tried.
-
-    Returns
-    -------
-    Scores
-    """
+    """Errors of several strengths on held-out rows; the path ends where it no longer pays, see `path_ends`."""
     assert rows.fold is not None
     held = np.flatnonzero(rows.fold >= 0)
     share = rows.weight[held] / max(rows.weight[held].sum(), np.finfo(float).tiny)
@@ -145,18 +105,6 @@ def path_ends(scores: Scores, machine: Machine, constant: float) -> bool:
     Errors that differ by a margin are equal. A machine that is no better than the most frequent class has not begun to learn, and
     the path goes on.
 
-    Parameters
-    ----------
-    scores : Scores
-        So far.
-    machine : Machine
-    constant : float
-        Error of the most frequent class.
-
-    Returns
-    -------
-    bool
-
     Examples
     --------
     >>> import numpy as np
@@ -172,15 +120,6 @@ def path_ends(scores: Scores, machine: Machine, constant: float) -> bool:
 
 def best_strength(scores: Scores, machine: Machine) -> int:
     """The weakest strength whose score is the best but for a margin.
-
-    Parameters
-    ----------
-    scores : Scores
-    machine : Machine
-
-    Returns
-    -------
-    int
 
     Examples
     --------

@@ -52,38 +52,13 @@ class ExactMap:
     mean: np.ndarray
 
     def dual(self, coef: np.ndarray, intercept: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Coefficients of the kernel's columns, and the offset.
-
-        Parameters
-        ----------
-        coef : ndarray of shape (n_outputs, rank)
-        intercept : ndarray of shape (n_outputs,)
-
-        Returns
-        -------
-        dual : ndarray of shape (n_rows, n_outputs)
-        offset : ndarray of shape (n_outputs,)
-        """
+        """Coefficients of the kernel's columns, and the offset."""
         dual = self.carry @ coef.T
         return dual, intercept - self.mean @ dual
 
 
 def exact_map(gram: np.ndarray, weight: np.ndarray, *, center: bool) -> ExactMap:
-    r"""From the spectrum of :math:`W^{1/2} H K H^\top W^{1/2}`, with :math:`H = I - 1 w^\top / \sum w` or the identity.
-
-    Parameters
-    ----------
-    gram : ndarray of shape (n_rows, n_rows)
-        Symmetric, of any signs.
-    weight : ndarray of shape (n_rows,)
-        Positive: a row of weight 2 is two rows.
-    center : bool
-        Whether the features are to have mean zero, for a model whose intercept is free.
-
-    Returns
-    -------
-    ExactMap
-    """
+    r"""From the spectrum of :math:`W^{1/2} H K H^\top W^{1/2}`, with :math:`H = I - 1 w^\top / \sum w` or the identity."""
     root, share = np.sqrt(weight), weight / weight.sum()
     mean = share @ gram if center else np.zeros(weight.size)
     inner = gram
@@ -102,22 +77,7 @@ def exact_map(gram: np.ndarray, weight: np.ndarray, *, center: bool) -> ExactMap
 def fit_exact(
     machine: Machine, candidates: Candidates, choice: Choice, labeled: LabeledRows
 ) -> tuple[FittedMachine, KernelModel]:
-    """Choose a penalty and fit on all rows.
-
-    Parameters
-    ----------
-    machine : Machine
-    candidates : Candidates
-    choice : Choice
-        Placement and kernel.
-    labeled : LabeledRows
-        Merged.
-
-    Returns
-    -------
-    FittedMachine
-    KernelModel
-    """
+    """Choose a penalty and fit on all rows."""
     placed = choice.placement(labeled.X).astype(np.float64, copy=False)
     gram = choice.kernel.gram(placed)
     found_map = exact_map(gram, labeled.weights, center=machine.free_intercept)

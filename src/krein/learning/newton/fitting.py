@@ -41,19 +41,7 @@ class Candidates(ABC):
 
     @abstractmethod
     def pairs(self, scale: float, weight: float) -> np.ndarray:
-        """The factor of the loss of a row of weight 1, and λ₋/λ₊, for each candidate.
-
-        Parameters
-        ----------
-        scale : float
-            Mean square length of the features of a row.
-        weight : float
-            Of all rows.
-
-        Returns
-        -------
-        ndarray of shape (n_candidates, 2)
-        """
+        """The factor of the loss of a row of weight 1, and λ₋/λ₊, for each candidate."""
 
     @property
     @abstractmethod
@@ -87,13 +75,7 @@ class Chosen:
 
 @dataclass(frozen=True, eq=False)
 class FittedMachine:
-    """A machine, and how its penalty was found.
-
-    Parameters
-    ----------
-    fit : LinearFit
-    chosen : Chosen
-    """
+    """A machine, and how its penalty was found."""
 
     fit: LinearFit
     chosen: Chosen
@@ -102,15 +84,7 @@ class FittedMachine:
 @final
 @dataclass(frozen=True, eq=False)
 class PreparedRows:
-    """Rows in memory as a problem sees them, and what all problems on them share.
-
-    Parameters
-    ----------
-    rows : MemoryRows
-    moments : Moments
-    preparation : Preparation
-    before : Preconditioner
-    """
+    """Rows in memory as a problem sees them, and what all problems on them share."""
 
     rows: MemoryRows
     moments: Moments
@@ -124,17 +98,7 @@ class PreparedRows:
 
 
 def penalty_factor(signature: np.ndarray, ratio: float) -> np.ndarray | None:
-    """What columns are multiplied with so that λ₋ = ratio · λ₊ becomes one penalty for all; None for nothing.
-
-    Parameters
-    ----------
-    signature : ndarray of shape (n_components,)
-    ratio : float
-
-    Returns
-    -------
-    ndarray of shape (n_components,) or None
-    """
+    """What columns are multiplied with so that λ₋ = ratio · λ₊ becomes one penalty for all; None for nothing."""
     return None if ratio == 1.0 else np.where(signature < 0.0, 1.0 / np.sqrt(ratio), 1.0)
 
 
@@ -163,21 +127,7 @@ def fit_in_memory(
     labeled: LabeledRows,
     choice: LabeledRows | None = None,
 ) -> FittedMachine:
-    """Choose and fit, with the features of all rows in memory.
-
-    Parameters
-    ----------
-    machine : Machine
-    candidates : Candidates
-    features : Features
-    labeled : LabeledRows
-    choice : LabeledRows, default=None
-        The rows to choose on; None for all.
-
-    Returns
-    -------
-    FittedMachine
-    """
+    """Choose and fit, with the features of all rows in memory."""
     Z = all_features(features, labeled.X, checked=labeled.checked)
     if choice is None or candidates.single:
         return fit_features(machine, candidates, Z, labeled, features.signature)
@@ -194,22 +144,7 @@ def fit_features(
     signature: np.ndarray,
     chosen: Chosen | None = None,
 ) -> FittedMachine:
-    """Choose, unless that is done, and fit on all rows.
-
-    Parameters
-    ----------
-    machine : Machine
-    candidates : Candidates
-    Z : ndarray of shape (n_rows, n_components)
-        Overwritten.
-    labeled : LabeledRows
-    signature : ndarray of shape (n_components,)
-    chosen : Chosen, default=None
-
-    Returns
-    -------
-    FittedMachine
-    """
+    """Choose, unless that is done, and fit on all rows."""
     prepared = None
     if chosen is None and not candidates.single:
         chosen, prepared = choose_strength(machine, candidates, Z, labeled, signature)
@@ -230,21 +165,7 @@ def fit_stream(
     task: RowTask,
     sample: LabeledRows,
 ) -> FittedMachine:
-    """Choose on a sample of rows, and fit in passes over all.
-
-    Parameters
-    ----------
-    machine : Machine
-    candidates : Candidates
-    stream : Stream
-    task : RowTask
-    sample : LabeledRows
-        The rows to choose on, with the weights that the task gives them.
-
-    Returns
-    -------
-    FittedMachine
-    """
+    """Choose on a sample of rows, and fit in passes over all."""
     features: Features = task.features
     chosen = Chosen(0, None, 1.0)
     if not candidates.single:
@@ -262,23 +183,7 @@ def fit_stream(
 def choose_strength(
     machine: Machine, candidates: Candidates, Z: np.ndarray, labeled: LabeledRows, signature: np.ndarray
 ) -> tuple[Chosen, PreparedRows | None]:
-    """The best candidate by cross-validation.
-
-    Parameters
-    ----------
-    machine : Machine
-    candidates : Candidates
-    Z : ndarray of shape (n_rows, n_components)
-        Overwritten.
-    labeled : LabeledRows
-    signature : ndarray of shape (n_components,)
-
-    Returns
-    -------
-    chosen : Chosen
-    prepared : PreparedRows or None
-        Rows for the final fit, if Z could be prepared for it.
-    """
+    """The best candidate by cross-validation."""
     fold = deal_folds(labeled.X, labeled.codes, N_FOLDS)
     weight = float(labeled.weights.sum())
     ratios = candidates.pairs(1.0, weight)[:, 1]
@@ -302,19 +207,7 @@ def choose_strength(
 
 
 def best_of(machine: Machine, strengths: np.ndarray, scores: Scores, scale: float) -> Chosen:
-    """The best of some candidates, of equals the weakest.
-
-    Parameters
-    ----------
-    machine : Machine
-    strengths : ndarray of shape (n_candidates,)
-    scores : Scores
-    scale : float
-
-    Returns
-    -------
-    Chosen
-    """
+    """The best of some candidates, of equals the weakest."""
     order = np.argsort(strengths, kind="stable")
     ordered = Scores(scores.errors[order], scores.log_loss[order])
     return Chosen(int(order[best_strength(ordered, machine)]), scores, scale)

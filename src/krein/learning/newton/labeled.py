@@ -46,23 +46,7 @@ class LabeledRows:
         *,
         checked: bool = False,
     ) -> LabeledRows:
-        """Rows with their labels as places among the classes.
-
-        Parameters
-        ----------
-        X : ndarray, memory map or CSR matrix of shape (n_rows, n_features)
-        y : ndarray of shape (n_rows,)
-        weight : ndarray of shape (n_rows,) or None
-        classes : ndarray of shape (n_classes,)
-            Sorted; all labels are among them, but for those of rows of weight zero, which may have any place.
-        factors : ndarray of shape (n_classes,) or None
-            What the weight of a row is multiplied with, for each class.
-        checked : bool, default=False
-
-        Returns
-        -------
-        LabeledRows
-        """
+        """Rows with their labels as places among the classes."""
         codes = np.minimum(np.searchsorted(classes, y), classes.size - 1)
         if factors is not None:
             weight = factors[codes] if weight is None else weight * factors[codes]
@@ -77,10 +61,6 @@ class LabeledRows:
         """Equal rows of the same class as one, with the weight of all, in an order that does not depend on theirs.
 
         So a row of weight 2 and two equal rows give the same model, to the last digit, and so do rows in another order.
-
-        Returns
-        -------
-        LabeledRows
         """
         present = np.flatnonzero(self.weights)
         codes, weight = self.codes[present], self.weights[present]
@@ -90,16 +70,7 @@ class LabeledRows:
         return LabeledRows(self.X[rows], self.codes[rows], np.bincount(place, weight), self.checked)
 
     def head(self, limit: int) -> LabeledRows:
-        """The rows of smallest key, at most `limit`: those that a stream would keep, see `RowSample`.
-
-        Parameters
-        ----------
-        limit : int
-
-        Returns
-        -------
-        LabeledRows
-        """
+        """The rows of smallest key, at most `limit`: those that a stream would keep, see `RowSample`."""
         if self.codes.size <= limit:
             return self
         rows = sample_numbers(self.codes.size, limit)
@@ -112,17 +83,6 @@ def deal_folds(X: Any, codes: np.ndarray, n_folds: int) -> np.ndarray:
     """A fold for each row: class by class in turns, in an order that looks random and depends on the rows only.
 
     Equal rows go to the same fold, so that no row is held out whose twin is not. The order of the rows does not matter.
-
-    Parameters
-    ----------
-    X : ndarray or CSR matrix of shape (n_rows, n_features)
-    codes : ndarray of shape (n_rows,)
-    n_folds : int
-
-    Returns
-    -------
-    ndarray of shape (n_rows,)
-        -1 for the rows of a class that has no two different rows: held out, nothing would be left of it.
 
     Examples
     --------
@@ -147,17 +107,7 @@ def deal_folds(X: Any, codes: np.ndarray, n_folds: int) -> np.ndarray:
 
 
 def balanced_weights(class_weight: np.ndarray) -> np.ndarray:
-    """Factors that give every class the same weight, and leave the weight of all rows as it is.
-
-    Parameters
-    ----------
-    class_weight : ndarray of shape (n_classes,)
-        Weight of the rows of each class, positive.
-
-    Returns
-    -------
-    ndarray of shape (n_classes,)
-    """
+    """Factors that give every class the same weight, and leave the weight of all rows as it is."""
     factors: np.ndarray = class_weight.sum() / (class_weight.size * class_weight)
     return factors
 
@@ -179,68 +129,30 @@ class LabeledSample:
         self._labels: list[np.ndarray] = []
 
     def add(self, start: int, X: Any, y: np.ndarray, weight: np.ndarray | None) -> None:
-        """Look at some rows of the stream.
-
-        Parameters
-        ----------
-        start : int
-            The number of the first.
-        X : ndarray or CSR matrix of shape (n_rows, n_features)
-        y : ndarray of shape (n_rows,)
-            Checked labels.
-        weight : ndarray of shape (n_rows,) or None
-        """
+        """Look at some rows of the stream."""
         numbers = np.arange(start, start + X.shape[0])
         self._kept.add(numbers, X, y, np.ones(numbers.size) if weight is None else weight)
         self.count(y, weight)
 
     def count(self, y: np.ndarray, weight: np.ndarray | None) -> None:
-        """Look at the labels of some rows only.
-
-        Parameters
-        ----------
-        y : ndarray of shape (n_rows,)
-        weight : ndarray of shape (n_rows,) or None
-        """
+        """Look at the labels of some rows only."""
         labels, inverse = np.unique(y, return_inverse=True)
         self._count(labels, np.bincount(inverse, weight, minlength=labels.size))
 
     def merge(self, other: LabeledSample) -> None:
-        """Take over what another pass over other rows has found.
-
-        Parameters
-        ----------
-        other : LabeledSample
-        """
+        """Take over what another pass over other rows has found."""
         self._kept.merge(other._kept)
         for labels in other._labels:
             self._count(labels, np.array([other._totals[label] for label in labels.tolist()]))
 
     def classes(self) -> tuple[np.ndarray, np.ndarray]:
-        """The classes among rows of positive weight, sorted, and the weight of each.
-
-        Returns
-        -------
-        classes : ndarray of shape (n_classes,)
-        class_weight : ndarray of shape (n_classes,)
-        """
+        """The classes among rows of positive weight, sorted, and the weight of each."""
         found = np.unique(np.concatenate(self._labels)) if self._labels else np.empty(0)
         totals = np.array([self._totals[label] for label in found.tolist()])
         return found[totals > 0.0], totals[totals > 0.0]
 
     def sample(self, classes: np.ndarray, factors: np.ndarray | None) -> LabeledRows:
-        """The rows that were kept.
-
-        Parameters
-        ----------
-        classes : ndarray of shape (n_classes,)
-        factors : ndarray of shape (n_classes,) or None
-            As in `LabeledRows.of`.
-
-        Returns
-        -------
-        LabeledRows
-        """
+        """The rows that were kept."""
         X, y, weight = self._kept.columns()
         return LabeledRows.of(X, y, weight, classes, factors, checked=True)
 

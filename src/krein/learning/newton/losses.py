@@ -48,61 +48,23 @@ class Loss(ABC):
 
     @abstractmethod
     def evaluate(self, values: np.ndarray, codes: np.ndarray, cost: np.ndarray, positive: np.ndarray) -> Evaluated:
-        """The loss and its derivatives.
-
-        Parameters
-        ----------
-        values : ndarray of shape (n_rows, n_columns)
-        codes : ndarray of shape (n_rows,)
-            The class of each row, counted from zero.
-        cost : ndarray of shape (n_rows, n_problems)
-            The factor of the loss of each row.
-        positive : ndarray of shape (n_problems,)
-            The class that a problem tells from all others, where it has one function.
-
-        Returns
-        -------
-        Evaluated
-        """
+        """The loss and its derivatives."""
 
     @abstractmethod
     def curve(self, curvature: tuple[np.ndarray, ...], change: np.ndarray) -> np.ndarray:
-        """Second derivatives times a change of the values, shape (n_rows, n_columns).
-
-        Parameters
-        ----------
-        curvature : tuple of ndarray
-            From `evaluate`, perhaps through `some`.
-        change : ndarray of shape (n_rows, n_columns)
-        """
+        """Second derivatives times a change of the values, shape (n_rows, n_columns)."""
 
     @abstractmethod
     def some(self, curvature: tuple[np.ndarray, ...], problems: np.ndarray) -> tuple[np.ndarray, ...]:
-        """The curvature of some of the problems.
-
-        Parameters
-        ----------
-        curvature : tuple of ndarray
-        problems : ndarray of int
-        """
+        """The curvature of some of the problems."""
 
     @abstractmethod
     def diagonal(self, curvature: tuple[np.ndarray, ...]) -> np.ndarray:
-        """Second derivatives by one function at a time, shape (n_rows, n_columns).
-
-        Parameters
-        ----------
-        curvature : tuple of ndarray
-        """
+        """Second derivatives by one function at a time, shape (n_rows, n_columns)."""
 
     @abstractmethod
     def summed(self, curvature: tuple[np.ndarray, ...]) -> np.ndarray:
-        """Sums over rows of the matrices of second derivatives, shape (n_problems, size, size).
-
-        Parameters
-        ----------
-        curvature : tuple of ndarray
-        """
+        """Sums over rows of the matrices of second derivatives, shape (n_problems, size, size)."""
 
 
 class _OneFunction(Loss):
@@ -233,16 +195,7 @@ class Problems:
         return int(self.strength.size) * self.loss.size
 
     def some(self, problems: np.ndarray) -> Problems:
-        """Some of them.
-
-        Parameters
-        ----------
-        problems : ndarray of int
-
-        Returns
-        -------
-        Problems
-        """
+        """Some of them."""
         return replace(
             self,
             positive=self.positive[problems],
@@ -251,47 +204,16 @@ class Problems:
         )
 
     def columns(self, problems: np.ndarray) -> np.ndarray:
-        """The columns of some problems.
-
-        Parameters
-        ----------
-        problems : ndarray of int
-
-        Returns
-        -------
-        ndarray of int
-        """
+        """The columns of some problems."""
         return (problems[:, None] * self.loss.size + np.arange(self.loss.size)).ravel()
 
     def cost(self, weight: np.ndarray, fold: np.ndarray | None, dtype: Any) -> np.ndarray:
-        """The factor of the loss of each row in each problem.
-
-        Parameters
-        ----------
-        weight : ndarray of shape (n_rows,)
-        fold : ndarray of shape (n_rows,) or None
-        dtype : dtype
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_problems)
-        """
+        """The factor of the loss of each row in each problem."""
         cost = weight[:, None] * self.strength
         if fold is not None:
             cost[(fold[:, None] == self.left_out) & (fold[:, None] >= 0)] = 0.0
         return np.asarray(cost.astype(dtype, copy=False))
 
     def evaluate(self, values: np.ndarray, codes: np.ndarray, cost: np.ndarray) -> Evaluated:
-        """The loss of all problems on some rows.
-
-        Parameters
-        ----------
-        values : ndarray of shape (n_rows, n_columns)
-        codes : ndarray of shape (n_rows,)
-        cost : ndarray of shape (n_rows, n_problems)
-
-        Returns
-        -------
-        Evaluated
-        """
+        """The loss of all problems on some rows."""
         return self.loss.evaluate(values, codes, cost, self.positive)

@@ -48,18 +48,7 @@ class Machine:
         return 1 if self.n_classes == 2 else self.n_classes
 
     def problems(self, strength: float, folds: int | None = None) -> Problems:
-        """The problems of all rows, or of all rows but each of some folds.
-
-        Parameters
-        ----------
-        strength : float
-            The factor of the loss of a row of weight 1.
-        folds : int or None, default=None
-
-        Returns
-        -------
-        Problems
-        """
+        """The problems of all rows, or of all rows but each of some folds."""
         loss: Loss
         loss = (
             SquaredHinge()
@@ -82,29 +71,13 @@ class Machine:
 
 @dataclass(frozen=True, eq=False)
 class Preparation:
-    """How features enter the problem: less a shift, times a factor for each column.
-
-    Parameters
-    ----------
-    shift, factor : ndarray of shape (n_components,) or None
-    """
+    """How features enter the problem: less a shift, times a factor for each column."""
 
     shift: np.ndarray | None = None
     factor: np.ndarray | None = None
 
     def __call__(self, Z: np.ndarray, *, in_place: bool = False) -> np.ndarray:
-        """Features as the problem sees them.
-
-        Parameters
-        ----------
-        Z : ndarray of shape (n_rows, n_components)
-        in_place : bool, default=False
-            Whether Z may be overwritten.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_components)
-        """
+        """Features as the problem sees them."""
         if self.shift is not None:
             Z = np.subtract(Z, self.shift, out=Z if in_place else None, dtype=Z.dtype, casting="same_kind")
             in_place = True
@@ -113,17 +86,7 @@ class Preparation:
         return Z
 
     def undone(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Coefficients and intercepts for features as they are.
-
-        Parameters
-        ----------
-        weights : ndarray of shape (n_components + 1, n_outputs)
-
-        Returns
-        -------
-        coef : ndarray of shape (n_outputs, n_components)
-        intercept : ndarray of shape (n_outputs,)
-        """
+        """Coefficients and intercepts for features as they are."""
         coef = weights[:-1].T.astype(np.float64)
         if self.factor is not None:
             coef = coef * self.factor
@@ -161,25 +124,7 @@ def fit_machine(
     *,
     before: Preconditioner | None = None,
 ) -> LinearFit:
-    """Minimize over all rows.
-
-    Parameters
-    ----------
-    machine : Machine
-    rows : NewtonRows
-        Of prepared features.
-    moments : Moments
-        Of those.
-    preparation : Preparation
-    strength : float
-        The factor of the loss of a row of weight 1.
-    before : Preconditioner, default=None
-        From an earlier problem on the same rows.
-
-    Returns
-    -------
-    LinearFit
-    """
+    """Minimize over all rows."""
     found: Minimum = minimize(
         rows,
         machine.problems(strength),

@@ -60,26 +60,6 @@ def minimize(
     the system (of a softmax: the blocks of its classes, as a better preconditioner) is factorized. The stopping rule is
     that of LibLinear's primal solvers [1]_.
 
-    Parameters
-    ----------
-    rows : NewtonRows
-    problems : Problems
-    moments : Moments
-        Of the rows.
-    free_intercept : bool, default=False
-        The features should then be centered.
-    start : ndarray of shape (n_components + 1, n_columns), default=None
-    before : Preconditioner, default=None
-        From an earlier problem on the same rows.
-    tol : float, default=1e-4
-        Relative size of the gradient at which to stop.
-    max_iter : int, default=100
-        Most Newton steps.
-
-    Returns
-    -------
-    Minimum
-
     References
     ----------
     .. [1] R.-E. Fan et al. "LIBLINEAR: a library for large linear classification". JMLR 9, 2008.

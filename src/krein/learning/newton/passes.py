@@ -25,44 +25,23 @@ class Stream(Protocol):
     """Rows that can be passed over again and again, block by block."""
 
     def reduce(self, empty: Any, add: Add) -> Any:
-        """Sums of all rows, where ``add(sums, start, X, y, weight)`` adds a block.
-
-        Parameters
-        ----------
-        empty : sums with a method ``merge``
-        add : callable
-        """
+        """Sums of all rows, where ``add(sums, start, X, y, weight)`` adds a block."""
 
 
 @final
 class Totals:
-    """Some arrays to add to, one for each quantity.
-
-    Parameters
-    ----------
-    shapes : sequence of tuples of int
-    """
+    """Some arrays to add to, one for each quantity."""
 
     def __init__(self, shapes: Sequence[tuple[int, ...]]) -> None:
         self.parts = [np.zeros(shape) for shape in shapes]
 
     def add(self, *parts: np.ndarray | float) -> None:
-        """Add to all of them.
-
-        Parameters
-        ----------
-        *parts : ndarray or float
-        """
+        """Add to all of them."""
         for total, part in zip(self.parts, parts, strict=True):
             total += part
 
     def merge(self, other: Totals) -> None:
-        """Add the totals of other rows.
-
-        Parameters
-        ----------
-        other : Totals
-        """
+        """Add the totals of other rows."""
         self.add(*other.parts)
 
 
@@ -89,20 +68,7 @@ class RowTask:
     preparation: Preparation = field(default_factory=Preparation)
 
     def blocks(self, start: int, X: Any, y: Any, weight: np.ndarray | None) -> Iterator[MemoryRows]:
-        """Rows of positive weight, ready for products.
-
-        Parameters
-        ----------
-        start : int
-            The number of the first row.
-        X : ndarray, memory map or CSR matrix of shape (n_rows, n_features)
-        y : array of shape (n_rows,)
-        weight : ndarray of shape (n_rows,) or None
-
-        Yields
-        ------
-        MemoryRows
-        """
+        """Rows of positive weight, ready for products."""
         labels = y if self.check is None else self.check(y, start)
         for block in feature_blocks(self.features, X, weight, start=start):
             codes = class_codes(labels[block.index], self.classes)
@@ -113,18 +79,7 @@ class RowTask:
 
 
 def class_codes(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """The place of each label among the classes.
-
-    Parameters
-    ----------
-    labels : ndarray of shape (n_rows,)
-    classes : ndarray of shape (n_classes,)
-        Sorted.
-
-    Returns
-    -------
-    ndarray of shape (n_rows,), integer
-    """
+    """The place of each label among the classes."""
     codes: np.ndarray = np.minimum(np.searchsorted(classes, labels), classes.size - 1)
     strange = np.flatnonzero(classes[codes] != labels)
     if strange.size:
@@ -184,13 +139,7 @@ def _add_hessians(
 
 @final
 class PassRows(NewtonRows):
-    """Rows that are passed over for every question.
-
-    Parameters
-    ----------
-    stream : Stream
-    task : RowTask
-    """
+    """Rows that are passed over for every question."""
 
     def __init__(self, stream: Stream, task: RowTask) -> None:
         self.stream, self.task = stream, task
@@ -247,20 +196,7 @@ class _PassPoint(Point):
 
 
 def prepared_passes(stream: Stream, task: RowTask, *, center: bool) -> tuple[PassRows, Moments]:
-    """Rows with their moments, from one pass; about the weighted mean of the features if the intercept is free.
-
-    Parameters
-    ----------
-    stream : Stream
-    task : RowTask
-        Without a shift.
-    center : bool
-
-    Returns
-    -------
-    rows : PassRows
-    moments : Moments
-    """
+    """Rows with their moments, from one pass; about the weighted mean of the features if the intercept is free."""
     rows = PassRows(stream, task)
     moments = rows.moments()
     if not center:

@@ -61,33 +61,11 @@ class Point(ABC):
 
     @abstractmethod
     def product(self, V: np.ndarray, some: np.ndarray) -> np.ndarray:
-        """The Hessian of the losses of some problems times V.
-
-        Parameters
-        ----------
-        V : ndarray of shape (n_components + 1, n_columns of those)
-        some : ndarray of int
-            Which problems.
-
-        Returns
-        -------
-        ndarray like V
-        """
+        """The Hessian of the losses of some problems times V."""
 
     @abstractmethod
     def solvers(self, columns: np.ndarray, penalty: np.ndarray) -> list[Solve]:
-        """For each of some columns, the inverse of its own block of the Hessian with the penalty on its diagonal.
-
-        Parameters
-        ----------
-        columns : ndarray of int
-        penalty : ndarray of shape (n_components + 1,)
-
-        Returns
-        -------
-        list of callables
-            From a vector to a vector, both of shape (n_components + 1,).
-        """
+        """For each of some columns, the inverse of its own block of the Hessian with the penalty on its diagonal."""
 
 
 class NewtonRows(ABC):
@@ -110,30 +88,11 @@ class NewtonRows(ABC):
 
     @abstractmethod
     def at(self, W: np.ndarray, problems: Problems) -> Point:
-        """The problems at some coefficients.
-
-        Parameters
-        ----------
-        W : ndarray of shape (n_components + 1, n_columns)
-        problems : Problems
-
-        Returns
-        -------
-        Point
-        """
+        """The problems at some coefficients."""
 
 
 def cholesky_solver(system: np.ndarray) -> Solve:
-    """The inverse of a positive definite matrix, which is overwritten.
-
-    Parameters
-    ----------
-    system : ndarray of shape (n, n), float64
-
-    Returns
-    -------
-    callable
-    """
+    """The inverse of a positive definite matrix, which is overwritten."""
     # a direction in which no row has any curvature left has a pivot of rounding
     system[np.diag_indices_from(system)] += np.finfo(np.float64).eps * np.trace(system)
     factor = linalg.cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
@@ -168,16 +127,7 @@ class MemoryRows(NewtonRows):
         self.threads = max(1, min(n_threads(), len(self.blocks)))
 
     def values(self, W: np.ndarray) -> np.ndarray:
-        """Values of linear functions on all rows.
-
-        Parameters
-        ----------
-        W : ndarray of shape (n_components + 1, n_columns)
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_columns)
-        """
+        """Values of linear functions on all rows."""
         out = np.empty((self.Z.shape[0], W.shape[1]), dtype=self.dtype)
         inner = np.ascontiguousarray(W[:-1])
 
@@ -262,16 +212,7 @@ class MemoryPoint(Point):
         return total
 
     def hessians(self, columns: np.ndarray) -> np.ndarray:
-        """Each column's own block of the Hessian.
-
-        Parameters
-        ----------
-        columns : ndarray of int
-
-        Returns
-        -------
-        ndarray of shape (n_columns, n_components + 1, n_components + 1)
-        """
+        """Each column's own block of the Hessian."""
         diagonal = self._diagonal(columns)
         found = np.empty((columns.size, self._rows.width + 1, self._rows.width + 1))
 

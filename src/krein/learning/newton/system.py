@@ -49,16 +49,7 @@ class Preconditioner:
     n_rows: int
 
     def at(self, point: Point) -> Solve:
-        """Its inverse, for the curvature at a point.
-
-        Parameters
-        ----------
-        point : Point
-
-        Returns
-        -------
-        callable
-        """
+        """Its inverse, for the curvature at a point."""
         spread, turn = np.linalg.eigh(point.summed)
         size = point.problems.loss.size
         stretch = self.penalty[:, None, None] + self.values[:, None, None] * np.maximum(spread, 0.0)
@@ -81,20 +72,7 @@ class Preconditioner:
 
 
 def preconditioner(moments: Moments, *, free_intercept: bool, dtype: np.dtype[np.floating]) -> Preconditioner:
-    """From the eigenvectors of all rows where they are worth their price, and else from the diagonal.
-
-    Parameters
-    ----------
-    moments : Moments
-        Of centered features, if the intercept is free.
-    free_intercept : bool
-        Whether the intercept has no penalty.
-    dtype : dtype
-
-    Returns
-    -------
-    Preconditioner
-    """
+    """From the eigenvectors of all rows where they are worth their price, and else from the diagonal."""
     gram, weight = moments.gram, float(moments.class_weight.sum())
     width = gram.shape[0] - 1
     penalty = np.ones(width + 1)
@@ -114,22 +92,7 @@ def preconditioner(moments: Moments, *, free_intercept: bool, dtype: np.dtype[np
 
 
 def newton_steps(point: Point, before: Preconditioner, gradient: np.ndarray, some: np.ndarray) -> np.ndarray:
-    """Solve (P + Hessian of the losses) s = −gradient for some problems of a point.
-
-    Parameters
-    ----------
-    point : Point
-    before : Preconditioner
-    gradient : ndarray of shape (n_components + 1, n_columns of those)
-        With that of the penalty.
-    some : ndarray of int
-        Which problems, ascending.
-
-    Returns
-    -------
-    ndarray of shape (n_components + 1, n_columns)
-        With a residual of at most a fifth of the gradient, in the norm of the preconditioner.
-    """
+    """Solve (P + Hessian of the losses) s = −gradient for some problems of a point."""
     patience = max(_PATIENCE, _price(point, before, some))
     steps, places = _conjugate_gradients(point, before.penalty, before.at(point), -gradient, some, patience)
     if places.size:

@@ -92,31 +92,7 @@ def choose(
     most_rows: int = 4000,
     width: int | None = None,
 ) -> Choice:
-    """Choose scaling, kernel, length scale and λ by the squared error of left-out rows.
-
-    Parameters
-    ----------
-    rows : MergedRows
-        Raw rows with targets: numbers, or indicators of classes.
-    columns : ColumnSummary, default=None
-        Of the columns of all rows, where `rows` are a sample. None: of `rows`, by their weights; columns of sparse rows
-        are left as they are.
-    scaling : {"standard", "minmax", "none"}, default="standard"
-    kernels : iterable of Kernel
-        Families to try, see `krein.learning.tuning.portfolio.candidates`.
-    lams : ndarray of shape (n_lams,), default=None
-        Candidates for λ; None for a grid.
-    regularizer : {"hilbert", "two", "krein"}, default="hilbert"
-    intercept : bool, default=True
-    most_rows : int, default=4000
-        Rows of the last round.
-    width : int or None, default=None
-        Features that the model will have, many fewer than rows; None for an exact problem, or nearly one.
-
-    Returns
-    -------
-    Choice
-    """
+    """Choose scaling, kernel, length scale and λ by the squared error of left-out rows."""
     tried = candidates(kernels, _placement(scaling, columns, rows.X, rows.weight), rows.X)
     if not tried:
         raise ValueError("kernels is empty: there is nothing to choose from; give at least one kernel")
@@ -156,22 +132,7 @@ def choose(
 
 
 def feature_round(n_rows: int, width: int) -> tuple[int, int | None]:
-    """What `choose` is to compare where a map will be fitted.
-
-    Parameters
-    ----------
-    n_rows : int
-        Of the table.
-    width : int
-        Of the map.
-
-    Returns
-    -------
-    most_rows : int
-        Of the last round.
-    width : int or None
-        Of features to be compared; None for exact problems, which a map with a column for every few rows nearly solves.
-    """
+    """What `choose` is to compare where a map will be fitted."""
     return (FEATURE_CHOICE_ROWS, width) if _MANY_ROWS * width <= n_rows else (_FEATURE_EXACT_ROWS, None)
 
 
@@ -198,20 +159,7 @@ def _side_by_side(score: Callable[[Contestant], Contestant], batch: list[Contest
 def unsupervised_choice(
     kernels: Iterable[Kernel], X: Any, *, columns: ColumnSummary | None = None, scaling: str = "standard"
 ) -> Choice:
-    """Without targets: the default kernel at the median distance, or the first of the given kernels.
-
-    Parameters
-    ----------
-    kernels : iterable of Kernel
-    X : ndarray or CSR matrix of shape (n_rows, n_features)
-        Raw rows.
-    columns : ColumnSummary, default=None
-    scaling : {"standard", "minmax", "none"}, default="standard"
-
-    Returns
-    -------
-    Choice
-    """
+    """Without targets: the default kernel at the median distance, or the first of the given kernels."""
     kernels = tuple(kernels)
     kernel = DeltaGaussian() if DeltaGaussian() in kernels else kernels[0]
     tried = candidates([kernel], _placement(scaling, columns, X), X)
@@ -222,21 +170,7 @@ def unsupervised_choice(
 def fixed_choice(
     kernel: Kernel | None, X: Any, *, columns: ColumnSummary | None = None, scaling: str = "standard"
 ) -> Choice:
-    """A kernel as it is, on scaled columns.
-
-    Parameters
-    ----------
-    kernel : Kernel or None
-        None for the default.
-    X : ndarray or CSR matrix of shape (n_rows, n_features)
-        Raw rows.
-    columns : ColumnSummary, default=None
-    scaling : {"standard", "minmax", "none"}, default="standard"
-
-    Returns
-    -------
-    Choice
-    """
+    """A kernel as it is, on scaled columns."""
     return Choice(_placement(scaling, columns, X), DeltaGaussian() if kernel is None else kernel)
 
 

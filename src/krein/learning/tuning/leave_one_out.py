@@ -81,22 +81,6 @@ def path_errors(
     One eigendecomposition gives exact leave-one-out errors for all λ where the matrix has no negative eigenvalues, or where
     K itself regularizes (``"krein"``). Otherwise :math:`|K|` of all rows has seen the row that is left out, and five
     folds are held out instead.
-
-    Parameters
-    ----------
-    gram : ndarray of shape (n_rows, n_rows)
-    rows : MergedRows
-    lams : ndarray of shape (n_lams,), default=None
-        None: one a decade from :math:`10^{-10}` to 10 times the mean of the centered matrix's diagonal.
-    regularizer : {"hilbert", "two", "krein"}, default="hilbert"
-    intercept : bool, default=True
-    screen : bool, default=False
-        Whether to score an indefinite kernel as if K itself regularized: unbiased too, at the cost of one eigendecomposition
-        instead of eleven, but for another model.
-
-    Returns
-    -------
-    PathErrors
     """
     if lams is None:
         lams = _GRID * _size(gram, rows.weight, intercept=intercept)
@@ -125,21 +109,6 @@ def path_errors_of_sections(
 
     The first rows are the landmarks: with :math:`K_{mm} = U \Lambda U^\top` of their matrix, features are
     :math:`k(x, X_m)\, U |\Lambda|^{-1/2}`. One eigendecomposition as large as the landmarks are many serves all λ.
-
-    Parameters
-    ----------
-    block : ndarray of shape (n_rows, n_landmarks)
-        Similarities of all rows to the first of them.
-    rows : MergedRows
-    lams : ndarray of shape (n_lams,), default=None
-        As in `path_errors`.
-    regularizer : {"hilbert", "two", "krein"}, default="hilbert"
-        ``"two"`` is taken as ``"hilbert"``.
-    intercept : bool, default=True
-
-    Returns
-    -------
-    PathErrors
     """
     spectrum = signed_spectrum(block[: block.shape[1]])
     root, signature, _ = signed_root(spectrum, _NEGATIVE)
@@ -173,21 +142,6 @@ def path_errors_near(
     Each step is one Cholesky factorization. The residuals of the first rows come with it, if rows are taken in reverse:
     :math:`(M^{-1})_{bb} = L_{bb}^{-T} L_{bb}^{-1}` for the trailing block b. Their mean estimates that over all rows, at a
     cost that hardly exceeds that of the factor.
-
-    Parameters
-    ----------
-    gram : ndarray of shape (n_rows, n_rows)
-    rows : MergedRows
-    lam : float
-        Where to start.
-    intercept : bool, default=True
-    steps : int, default=6
-        Most factorizations.
-
-    Returns
-    -------
-    PathErrors
-        With infinity where the matrix is not positive definite at a λ.
     """
     errors = {0: _loo_error(gram, rows, lam, intercept=intercept)}
     for direction in (-1, 1):
@@ -204,19 +158,7 @@ def path_errors_near(
 
 
 def path_errors_at(gram: np.ndarray, rows: MergedRows, lams: np.ndarray, *, intercept: bool = True) -> PathErrors:
-    """Leave-one-out errors for given λ, each from one Cholesky factorization as in `path_errors_near`.
-
-    Parameters
-    ----------
-    gram : ndarray of shape (n_rows, n_rows)
-    rows : MergedRows
-    lams : ndarray of shape (n_lams,)
-    intercept : bool, default=True
-
-    Returns
-    -------
-    PathErrors
-    """
+    """Leave-one-out errors for given λ, each from one Cholesky factorization as in `path_errors_near`."""
     errors = np.array([_loo_error(gram, rows, float(lam), intercept=intercept) for lam in lams])
     return PathErrors(lams, _relative(errors, rows), False, len(rows))
 

@@ -16,15 +16,6 @@ _STEP = 64  # widths are multiples of it
 def default_width(n_rows: int) -> int:
     """Columns of the features for so many rows.
 
-    Parameters
-    ----------
-    n_rows : int
-
-    Returns
-    -------
-    int
-        Twenty times the square root of the number of rows, from 1,024 to 4,096, and no more than there are rows.
-
     Examples
     --------
     >>> [default_width(n) for n in (100, 5_000, 20_000, 1_000_000)]

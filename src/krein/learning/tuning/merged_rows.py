@@ -56,28 +56,14 @@ class MergedRows:
         return np.asarray((apart + self.scatter.sum(axis=0)) / self.total)
 
     def head(self, n_rows: int) -> MergedRows:
-        """The first rows: a sample, as rows are in no order.
-
-        Parameters
-        ----------
-        n_rows : int
-
-        Returns
-        -------
-        MergedRows
-        """
+        """The first rows: a sample, as rows are in no order."""
         if n_rows >= len(self):
             return self
         cut = slice(0, n_rows)
         return MergedRows(self.X[cut], self.Y[cut], self.weight[cut], self.scatter[cut], self.left_out[cut])
 
     def equalized(self) -> MergedRows:
-        """The same with targets of variance one, so that each counts as much as any other whatever its unit.
-
-        Returns
-        -------
-        MergedRows
-        """
+        """The same with targets of variance one, so that each counts as much as any other whatever its unit."""
         variances = self._variances()
         scale = 1.0 / np.sqrt(np.where(variances > 0.0, variances, 1.0))
         return MergedRows(self.X, self.Y * scale, self.weight, self.scatter * scale**2, self.left_out)
@@ -92,21 +78,6 @@ def merge_rows(
     most: int | None = None,
 ) -> MergedRows:
     """Merge equal rows, and drop those of weight zero.
-
-    Parameters
-    ----------
-    X : ndarray or CSR matrix of shape (n_rows, n_features), finite
-    y : ndarray of n_rows entries
-        Targets, or codes of targets.
-    weight : ndarray of shape (n_rows,), default=None
-    columns : callable, default=None
-        From codes to targets of shape (n, n_targets); None where `y` are these already.
-    most : int, default=None
-        Distinct rows to keep, the first in their order; None for all.
-
-    Returns
-    -------
-    MergedRows
 
     Examples
     --------

@@ -64,20 +64,7 @@ class NormalScores:
 
 
 def normal_scores(X: np.ndarray, weight: np.ndarray | None = None) -> NormalScores:
-    """The scores of some rows' columns.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_rows, n_features), finite
-        At least one row.
-    weight : ndarray of shape (n_rows,), default=None
-        Positive.
-
-    Returns
-    -------
-    NormalScores
-        With at most 257 knots a column, evenly spaced in their scores.
-    """
+    """The scores of some rows' columns."""
     share = np.full(X.shape[0], 1.0 / X.shape[0]) if weight is None else weight / weight.sum()
     lines = [_line(column, share) for column in X.T.astype(np.float64)]
     longest = max(line.shape[1] for line in lines)

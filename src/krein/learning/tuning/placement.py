@@ -81,32 +81,12 @@ class Placement:
         return None if self.scores is None else int(self.scores.knots.shape[0])
 
     def n_outputs(self, n_features: int) -> int:
-        """Columns of a placed row.
-
-        Parameters
-        ----------
-        n_features : int
-            Columns of a raw row.
-
-        Returns
-        -------
-        int
-        """
+        """Columns of a placed row."""
         turned = n_features if self.scale is None or self.scale.ndim == 1 else int(self.scale.shape[1])
         return turned + (self.lift is not None)
 
     def __call__(self, X: Any) -> Any:
-        """Place rows.
-
-        Parameters
-        ----------
-        X : ndarray or CSR matrix of shape (n_samples, n_features), finite
-
-        Returns
-        -------
-        ndarray or CSR matrix, float32 if X is float32, else float64
-            Sparse where X is and nothing was shifted or turned.
-        """
+        """Place rows."""
         dtype = X.dtype if X.dtype == np.float32 else np.float64
         rows = X
         if self.scores is not None:
@@ -126,30 +106,11 @@ class Placement:
         return rows.astype(dtype, copy=False)
 
     def lifted(self, lift: float | None) -> Placement:
-        """The same with another constant column, or none.
-
-        Parameters
-        ----------
-        lift : float or None
-
-        Returns
-        -------
-        Placement
-        """
+        """The same with another constant column, or none."""
         return replace(self, lift=lift)
 
     def followed_by(self, directions: np.ndarray) -> Placement:
-        """The same with placed columns scaled or turned once more, before the lift.
-
-        Parameters
-        ----------
-        directions : ndarray of shape (n_columns,) or (n_columns, n_directions)
-            Factors of the placed columns, or a matrix that placed rows are multiplied with.
-
-        Returns
-        -------
-        Placement
-        """
+        """The same with placed columns scaled or turned once more, before the lift."""
         if self.limits is not None:
             raise ValueError("rows that were clipped to limits cannot be rotated afterwards; use scaling='standard'")
         directions = np.asarray(directions, dtype=np.float64)
@@ -161,20 +122,7 @@ class Placement:
 
 
 def scaled_columns(scaling: str, columns: ColumnSummary | None) -> Placement:
-    """Columns brought to one scale.
-
-    Parameters
-    ----------
-    scaling : {"standard", "minmax", "none"}
-        Mean zero and variance one; the least and greatest value to 0 and 1, other rows cut to that; or left as they are.
-        A constant column becomes 0.
-    columns : ColumnSummary or None
-        None for sparse rows, whose zeros are to stay zeros: their columns are left as they are.
-
-    Returns
-    -------
-    Placement
-    """
+    """Columns brought to one scale."""
     one_of(scaling, "scaling", SCALINGS)
     if columns is None or scaling == "none":
         return Placement()

@@ -53,37 +53,12 @@ class Candidate:
     factor: float | None
 
     def gram(self, X: Any) -> np.ndarray:
-        """Kernel matrix of raw rows, float64.
-
-        Parameters
-        ----------
-        X : ndarray or CSR matrix of shape (n_rows, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_rows)
-        """
+        """Kernel matrix of raw rows, float64."""
         return self.kernel.gram(self.placement(X).astype(np.float64, copy=False))
 
 
 def candidates(kernels: Iterable[Kernel], placement: Placement, X: Any) -> list[Candidate]:
-    """Every kernel at every scale.
-
-    Parameters
-    ----------
-    kernels : iterable of Kernel
-        Kernels on all of space are scaled to multiples of the median distance, whatever their own scale; those on the
-        sphere see rows with a constant column appended, as long as the median row or of length one, brought to unit length.
-    placement : Placement
-        Of the columns.
-    X : ndarray or CSR matrix of shape (n_rows, n_features)
-        Raw rows, for the median distance.
-
-    Returns
-    -------
-    list of Candidate
-        From the plainest to the boldest.
-    """
+    """Every kernel at every scale."""
     placed = placement(X[:_PAIRED]).astype(np.float64, copy=False)
     distance = median_distance(placed)
     length = float(np.median(row_norms(placed))) or 1.0
@@ -101,18 +76,7 @@ def candidates(kernels: Iterable[Kernel], placement: Placement, X: Any) -> list[
 
 
 def median_distance(X: Any) -> float:
-    """The median distance of distinct rows among the first few hundred.
-
-    Parameters
-    ----------
-    X : ndarray or CSR matrix of shape (n_rows, n_features)
-        Placed rows.
-
-    Returns
-    -------
-    float
-        1 where there is no distance above zero.
-    """
+    """The median distance of distinct rows among the first few hundred."""
     some = X[:_PAIRED]
     distances = radial_gram(lambda z: z, some, None)[np.triu_indices(some.shape[0], 1)]
     distances = distances[distances > 0.0]

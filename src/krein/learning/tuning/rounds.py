@@ -75,33 +75,12 @@ class Stage:
         return self.number == 0
 
     def size(self, n_candidates: int) -> int:
-        """How many take part.
-
-        Parameters
-        ----------
-        n_candidates : int
-            In all.
-
-        Returns
-        -------
-        int
-        """
+        """How many take part."""
         return n_candidates if self.contestants is None else min(self.contestants, n_candidates)
 
 
 def stages(n_rows: int) -> list[Stage]:
-    """The rounds for so many rows.
-
-    Parameters
-    ----------
-    n_rows : int
-        Largest number of distinct rows to score on.
-
-    Returns
-    -------
-    list of Stage
-        Two or three.
-    """
+    """The rounds for so many rows."""
     middle = n_rows if n_rows <= _LITTLE_MORE * _SECOND_ROWS else _SECOND_ROWS
     found = [
         Stage(0, min(n_rows, _FIRST_ROWS), None, 1),
@@ -111,19 +90,7 @@ def stages(n_rows: int) -> list[Stage]:
 
 
 def feature_stages(n_rows: int, width: int) -> list[Stage]:
-    """The rounds for a model of so many features.
-
-    Parameters
-    ----------
-    n_rows : int
-        Distinct rows to compare on at most.
-    width : int
-
-    Returns
-    -------
-    list of Stage
-        At most three.
-    """
+    """The rounds for a model of so many features."""
     found: list[Stage] = []
     for most, count in zip((*_FEATURE_ROWS, n_rows), (None, _FEATURE_LIST, _FEATURE_FINAL_LIST), strict=True):
         rows = min(most, n_rows)
@@ -149,16 +116,7 @@ class Grams:
         self._distances: dict[Placement, np.ndarray] = {}
 
     def of(self, candidate: Candidate) -> np.ndarray:
-        """Kernel matrix of a candidate.
-
-        Parameters
-        ----------
-        candidate : Candidate
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_rows) or (n_rows, n_landmarks), float64
-        """
+        """Kernel matrix of a candidate."""
         if not self.small:
             return candidate.gram(self._X)
         self.prepare([candidate])
@@ -170,12 +128,7 @@ class Grams:
         return self._landmarks is not None or bool(self._X.shape[0] <= _LITTLE_MORE * _SECOND_ROWS)
 
     def prepare(self, tried: Iterable[Candidate]) -> None:
-        """Compute the distances that some candidates need, so that they can be scored by several threads.
-
-        Parameters
-        ----------
-        tried : iterable of Candidate
-        """
+        """Compute the distances that some candidates need, so that they can be scored by several threads."""
         for candidate in tried:
             if candidate.placement not in self._distances:
                 limit = 2.0 if candidate.kernel.domain == "sphere" else np.inf
@@ -186,14 +139,7 @@ class Grams:
 
 @dataclass(frozen=True, eq=False)
 class Contestant:
-    """A candidate with its place in the portfolio and what is known of it.
-
-    Parameters
-    ----------
-    place : int
-    candidate : Candidate
-    errors_found : PathErrors or None, default=None
-    """
+    """A candidate with its place in the portfolio and what is known of it."""
 
     place: int
     candidate: Candidate
@@ -214,23 +160,7 @@ class Contestant:
         regularizer: Regularizer,
         intercept: bool,
     ) -> Contestant:
-        """The same after another round.
-
-        Parameters
-        ----------
-        grams : Grams
-        rows : MergedRows
-            Those of the round.
-        stage : Stage
-        lams : ndarray of shape (n_lams,) or None
-            Candidates for λ, None for any.
-        regularizer : {"hilbert", "two", "krein"}
-        intercept : bool
-
-        Returns
-        -------
-        Contestant
-        """
+        """The same after another round."""
         gram, before = grams.of(self.candidate), self.errors_found
         if stage.landmarks is not None:
             found = path_errors_of_sections(gram, rows, lams, regularizer=regularizer, intercept=intercept)
@@ -244,31 +174,13 @@ class Contestant:
         return Contestant(self.place, self.candidate, found)
 
     def trial(self) -> Trial:
-        """The row of the table.
-
-        Returns
-        -------
-        Trial
-        """
+        """The row of the table."""
         found, one = self.known, self.candidate
         return Trial(one.kernel, one.family, one.factor, found.n_rows, found.lam, found.error, found.criterion)
 
 
 def short_list(ranked: list[Contestant], stage: Stage) -> list[Contestant]:
-    """Who goes on from the first round, at most two or three of a family.
-
-    Parameters
-    ----------
-    ranked : list of Contestant
-        Best first.
-    stage : Stage
-        The second round.
-
-    Returns
-    -------
-    list of Contestant
-        In that order; the second round takes the first few.
-    """
+    """Who goes on from the first round, at most two or three of a family."""
     most = _OF_A_FAMILY if stage.landmarks is None else _FEATURES_OF_A_FAMILY
     counts: Counter[str] = Counter()
     found = []
@@ -284,15 +196,6 @@ def finalists(ranked: list[Contestant]) -> list[Contestant]:
 
     Spectra of more rows than those of the second round are too dear, so indefinite kernels go on only where nothing else
     does.
-
-    Parameters
-    ----------
-    ranked : list of Contestant
-        Best first.
-
-    Returns
-    -------
-    list of Contestant
     """
     left = [one for one in ranked if not one.known.indefinite] or ranked
     best: dict[str, Contestant] = {}
@@ -308,16 +211,7 @@ def _nearest(lams: np.ndarray, lam: float, count: int) -> np.ndarray:
 
 
 def ranked(scored: list[Contestant]) -> list[Contestant]:
-    """Best first; of those that are nearly as good as the best, the plainest.
-
-    Parameters
-    ----------
-    scored : list of Contestant
-
-    Returns
-    -------
-    list of Contestant
-    """
+    """Best first; of those that are nearly as good as the best, the plainest."""
     # six digits: the last ones differ between processors
     order = sorted(scored, key=lambda one: (float(f"{one.known.error:.5e}"), one.place))
     bound = order[0].known.error * (1.0 + _EQUAL)

@@ -44,12 +44,7 @@ class Trial:
     chosen: bool = False
 
     def cells(self) -> tuple[str, ...]:
-        """The row of the table, as text.
-
-        Returns
-        -------
-        tuple of str
-        """
+        """The row of the table, as text."""
         scale = "" if self.factor is None else f"{self.factor:g}"
         return (self.family, scale, f"{self.n_rows}", f"{self.lam:.1e}", f"{self.error:.4f}", self.criterion)
 
@@ -59,12 +54,7 @@ _TITLES = ("kernel", "scale / median", "rows", "λ", "error", "scored by")
 
 @dataclass(frozen=True, repr=False)
 class Trials:
-    """The kernels that were tried: those on the most rows first, and the best first among those on as many rows.
-
-    Parameters
-    ----------
-    trials : tuple of Trial
-    """
+    """The kernels that were tried: those on the most rows first, and the best first among those on as many rows."""
 
     trials: tuple[Trial, ...]
 
@@ -98,18 +88,7 @@ class Trials:
         return self.card("Kernels tried")
 
     def card(self, title: str, facts: Iterable[tuple[str, str]] = ()) -> str:
-        """The table as HTML for a notebook, with a plot of the error against the length scale.
-
-        Parameters
-        ----------
-        title : str
-        facts : iterable of (str, str), default=()
-            Names and values above the table.
-
-        Returns
-        -------
-        str
-        """
+        """The table as HTML for a notebook, with a plot of the error against the length scale."""
         if not self.trials:
             return card(title, facts)
         shown = self.trials[:_SHOWN]

@@ -14,17 +14,7 @@ _watcher: ContextVar[OnTrial | None] = ContextVar("krein_trials", default=None)
 
 @contextmanager
 def watched_trials(on_trial: OnTrial) -> Iterator[None]:
-    """Have a function called after each candidate that a choice inside the block tries.
-
-    Parameters
-    ----------
-    on_trial : callable
-        Given how many are tried, of how many at most, and the family of the last one. What it raises ends the choice.
-
-    Yields
-    ------
-    None
-    """
+    """Have a function called after each candidate that a choice inside the block tries."""
     token = _watcher.set(on_trial)
     try:
         yield
@@ -33,13 +23,7 @@ def watched_trials(on_trial: OnTrial) -> Iterator[None]:
 
 
 def tell_watcher(done: int, total: int, family: str) -> None:
-    """Tell whoever watches that one more is tried.
-
-    Parameters
-    ----------
-    done, total : int
-    family : str
-    """
+    """Tell whoever watches that one more is tried."""
     watcher = _watcher.get()
     if watcher is not None:
         watcher(done, total, family)

@@ -40,22 +40,7 @@ class Grid:
 
 @lru_cache(maxsize=16)
 def unit_grid(dim: int, reach: float, with_zero: bool, policy: SearchPolicy) -> Grid:
-    """The grid for one dimension, kept for the next kernel.
-
-    Parameters
-    ----------
-    dim : int
-    reach : float
-        Largest radius, in units of √d.
-    with_zero : bool
-        Whether to add the radius 0, a constant, for programs without a head.
-    policy : SearchPolicy
-
-    Returns
-    -------
-    Grid
-        Read-only.
-    """
+    """The grid for one dimension, kept for the next kernel."""
     count = policy.least_distances
     if dim <= _CLOSED_FORM_DIM:
         # Chebyshev points are at most π/2n apart, the shortest wavelength is 2π/(√d·reach): four points to a wavelength.
@@ -73,15 +58,5 @@ def unit_grid(dim: int, reach: float, with_zero: bool, policy: SearchPolicy) -> 
 
 
 def even_powers(x: np.ndarray, degree: int) -> np.ndarray:
-    """The columns 1, x², …, x^{2·degree}; none for degree −1.
-
-    Parameters
-    ----------
-    x : ndarray of shape (n,)
-    degree : int
-
-    Returns
-    -------
-    ndarray of shape (n, degree + 1)
-    """
+    """The columns 1, x², …, x^{2·degree}; none for degree −1."""
     return x[:, None] ** (2 * np.arange(degree + 1))

@@ -157,18 +157,7 @@ class SearchPolicy:
                 positive_real(number, field.name)
 
     def reach_at(self, tol: float) -> float:
-        """Largest radius for a tolerance, rounded up by at most √2, so that tolerances nearby share a grid.
-
-        Parameters
-        ----------
-        tol : float
-            In units of the largest |k|.
-
-        Returns
-        -------
-        float
-            In units of √d/R.
-        """
+        """Largest radius for a tolerance, rounded up by at most √2, so that tolerances nearby share a grid."""
         # of the square root; a quotient would be zero for a tolerance of 1e308
         half_octaves = math.ceil(max(0.0, math.log2(0.01) - math.log2(tol) - 1e-9))
         return float(min(self.reach * 2.0 ** (half_octaves / 2.0), self.most_reach))

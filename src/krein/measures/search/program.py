@@ -98,17 +98,7 @@ class Program:
         self._rows, self._columns = self._start
 
     def head_alone(self, *, even: bool = False) -> Solution:
-        """The head that fits best in the mean square, and no waves: always to be had.
-
-        Parameters
-        ----------
-        even : bool, default=False
-            Whether the mean is over [0, R] evenly, not over the grid, which is denser at its ends.
-
-        Returns
-        -------
-        Solution
-        """
+        """The head that fits best in the mean square, and no waves: always to be had."""
         weight = 1.0 / self._slack
         if even:
             order = np.argsort(self._z, kind="stable")
@@ -118,17 +108,7 @@ class Program:
         return Solution(np.zeros(self.radii.size), coefficients, tol, 0.0, 0.0)
 
     def solve(self, goal: Goal) -> Solution | None:
-        """The optimum for a goal, or the best known when the counts of the policy end.
-
-        Parameters
-        ----------
-        goal : Goal
-
-        Returns
-        -------
-        Solution or None
-            None if nothing was found before the work was spent, or the solver failed.
-        """
+        """The optimum for a goal, or the best known when the counts of the policy end."""
         solution: Solution | None = None
         for _ in range(self._policy.exchanges):
             found = self._solve_on_grid(goal)
@@ -253,19 +233,7 @@ class Program:
         return True
 
     def residual(self, solution: Solution) -> tuple[np.ndarray, np.ndarray]:
-        """What the measure of a solution is above k on a fine grid.
-
-        Parameters
-        ----------
-        solution : Solution
-
-        Returns
-        -------
-        residual : ndarray
-            In units of the largest |k|.
-        z : ndarray
-            Distances.
-        """
+        """What the measure of a solution is above k on a fine grid."""
         z = check_grid(self._radius)
         used = solution.weights != 0.0
         unit = z / self._radius
@@ -275,21 +243,7 @@ class Program:
     def measure(
         self, solution: Solution, *, sphere: bool, radius: float | None = None, certified: bool = True
     ) -> SignedMeasure:
-        """The measure of a solution, with its bias.
-
-        Parameters
-        ----------
-        solution : Solution
-        sphere : bool
-        radius : float, default=None
-            The bias is bounded on [0, radius]; None for the distances of the program.
-        certified : bool, default=True
-            False leaves the bias at 0, to compare measures whose bias is not asked for.
-
-        Returns
-        -------
-        SignedMeasure
-        """
+        """The measure of a solution, with its bias."""
         radius = self._radius if radius is None else radius
         head = Head.of_unit(self.size * solution.coefficients, self._radius)
         used = solution.weights != 0.0

@@ -41,19 +41,6 @@ def solve_restricted(
 
     Programs here are feasible and bounded by construction, so whatever else the solver says of one is about its
     arithmetic: it gets a second chance with its own tolerances and presolve, then there is no answer.
-
-    Parameters
-    ----------
-    cost : ndarray of shape (n,)
-    matrix : ndarray of shape (m, n)
-    limit : ndarray of shape (m,)
-    lowest : ndarray of shape (n,)
-    work : Work
-        Is added to.
-
-    Returns
-    -------
-    Answer or None
     """
     dual = min(max(_OPTIMAL, _DIGITS * float(np.max(np.abs(cost)))), _LOOSEST)
     # Presolve finds nothing in a dense matrix and takes half the time.

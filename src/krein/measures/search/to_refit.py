@@ -29,26 +29,6 @@ def least_mass_to_refit(
     not delicate. Where that takes too much mass (an infinite slope at the end of [0, radius]), somewhat smaller distances
     decide, then a larger part, and where neither helps, the best trade of tolerance and mass at a middling price. A kernel that
     is its own head has no mass.
-
-    Parameters
-    ----------
-    function : callable
-        k(z).
-    dim : int
-    radius : float
-        R.
-    head_degree : {-1, 0, 1, 2}
-    rest : float, default=0.35
-        Part of the head's error that may be left.
-    sphere : bool
-        Whether the data are unit vectors (only passed on).
-    policy : SearchPolicy
-    work : Work, default=None
-        Counts what is solved; None for a fresh count.
-
-    Returns
-    -------
-    SignedMeasure
     """
     work = Work.of(policy) if work is None else work
 

@@ -31,32 +31,6 @@ def least_mass(
     the answer; if even so its cost is beyond the limit on the mass, there is none. In between, the second finds the
     least tolerance within that limit, a number that moves no more than the kernel's values do, and compares it with the
     one asked for.
-
-    Parameters
-    ----------
-    function : callable
-        k(z).
-    dim : int
-    radius : float
-        R.
-    tol : float
-        Absolute tolerance ε on the grid; the bias returned holds between grid points as well.
-    head_degree : {-1, 0, 1, 2}
-        Degree in z² of the polynomial that is free of mass; −1 for none.
-    sphere : bool
-        Whether the data are unit vectors (only passed on).
-    policy : SearchPolicy
-    work : Work, default=None
-        Counts what is solved; None for a fresh count.
-
-    Returns
-    -------
-    SignedMeasure
-
-    Raises
-    ------
-    OutOfReachError
-        If no measure of useful mass comes within the tolerance.
     """
     work = Work.of(policy) if work is None else work
     size = float(np.max(np.abs(function(np.linspace(0.0, radius, 33))))) or 1.0
@@ -77,35 +51,13 @@ def least_mass(
 
 
 def goal_within(tol: float, mass_limit: float, policy: SearchPolicy) -> Goal:
-    """Least mass within a tolerance, with a price on more tolerance that no mass up to the limit justifies, or a smaller one.
-
-    Parameters
-    ----------
-    tol, mass_limit : float
-        In units of the largest |k|.
-    policy : SearchPolicy
-
-    Returns
-    -------
-    Goal
-    """
+    """Least mass within a tolerance, with a price on more tolerance that no mass up to the limit justifies, or a smaller one."""
     steepness = min(policy.steepness, mass_limit / policy.margin)
     return Goal(tol, tol_price=steepness / tol, beyond_use=mass_limit)
 
 
 def meets(solved: Solution, goal: Goal, policy: SearchPolicy) -> bool:
-    """Whether a solution is within the goal's tolerance, up to the margin, and its mass of use.
-
-    Parameters
-    ----------
-    solved : Solution
-    goal : Goal
-    policy : SearchPolicy
-
-    Returns
-    -------
-    bool
-    """
+    """Whether a solution is within the goal's tolerance, up to the margin, and its mass of use."""
     return solved.excess <= policy.margin * goal.tol and solved.mass <= (1.0 + policy.margin) * goal.beyond_use
 
 

@@ -36,28 +36,6 @@ def least_mass_for_width(
     tolerance climbs up or down a ladder of fixed factors, first in large steps, then in small ones, as long as a step
     lowers the predicted error by what is worth it and the error is not negligible. The head alone is the first
     candidate; of candidates that are as good the earlier one stays.
-
-    Parameters
-    ----------
-    function : callable
-        k(z).
-    dim : int
-    radius : float
-        R.
-    n_frequencies : int
-        s; with none, only the head is fitted.
-    head_degree : {-1, 0, 1, 2}
-    outlook : Outlook
-        Where the error is averaged.
-    sphere : bool
-        Whether the data are unit vectors (only passed on).
-    policy : SearchPolicy
-    work : Work, default=None
-        Counts what is solved; None for a fresh count.
-
-    Returns
-    -------
-    SignedMeasure
     """
     work = Work.of(policy) if work is None else work
     program = Program(function, dim, radius, head_degree, policy.reach, policy=policy, work=work, slack=outlook.slack)

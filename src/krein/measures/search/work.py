@@ -32,18 +32,7 @@ class Work:
 
     @classmethod
     def of(cls, policy: SearchPolicy, searches: int = 1) -> Work:
-        """Nothing done yet, and what a policy allows.
-
-        Parameters
-        ----------
-        policy : SearchPolicy
-        searches : int, default=1
-            How many searches share the programs, in equal parts.
-
-        Returns
-        -------
-        Work
-        """
+        """Nothing done yet, and what a policy allows."""
         return cls(max(1, policy.programs // searches), policy.pivots)
 
     @property

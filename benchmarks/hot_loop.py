@@ -18,7 +18,7 @@ import numpy as np
 from sklearn.kernel_approximation import Nystroem, RBFSampler
 
 from krein import SignedFourierFeatures
-from krein._core.hadamard import hadamard_order
+from krein._core.directions import hadamard_order
 from krein._core.threads import n_threads, within_budget
 from krein.features.trig import trig_map
 from krein.features.walsh import hadamard_frequencies, hadamard_trig_map

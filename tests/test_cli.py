@@ -14,10 +14,10 @@ import pytest
 
 import krein
 from krein import cli
-from krein._core.look import _figure_class
 from krein.cli import COMMANDS, app, reproduce
 from krein.cli.approximate import sample_rows
 from krein.kernels import NAMED_KERNELS
+from krein.show.style import _figure_class
 
 
 def run(*arguments: str) -> int:

@@ -15,7 +15,8 @@ import krein
 
 SOURCE = Path(krein.__file__).parent
 SUBPACKAGES = [
-    *("_core", "kernels", "measures", "sampling", "features", "similarities", "learning", "distributed", "files"),
+    *("_core", "show", "kernels", "measures", "sampling", "features", "similarities", "learning", "distributed"),
+    "files",
     *("export", "estimators", "baselines", "datasets", "plotting", "experiments", "cli"),
 ]
 BELOW_ESTIMATORS = set(SUBPACKAGES[: SUBPACKAGES.index("estimators")])

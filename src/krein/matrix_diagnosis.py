@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from krein._core.cards import card
-from krein._core.look import Style
-from krein._core.sketch import sketch, stems
 from krein.learning.negative_part import PartScores
+from krein.show.cards import card, sketch, stems
+from krein.show.style import Style
 from krein.similarities.entries import EntryScan
 from krein.similarities.matrix_spectrum import MatrixSpectrum, NoiseBand
 from krein.similarities.replication import Replication

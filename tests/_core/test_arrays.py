@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from krein._core.arrays import frozen_array
+from krein._core.checks import frozen_array
 
 
 def test_a_copy_that_cannot_be_written_to():

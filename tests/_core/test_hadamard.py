@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.linalg
 
-from krein._core.hadamard import hadamard_entries, hadamard_order, hadamard_transform, structured_rows
+from krein._core.directions import hadamard_entries, hadamard_order, hadamard_transform, structured_rows
 
 DTYPES = [np.float32, np.float64]
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from krein import thread_limit
-from krein._core.products import rows_times
+from krein._core.rows import rows_times
 
 
 @pytest.mark.parametrize("n_outputs", [None, 1, 7])

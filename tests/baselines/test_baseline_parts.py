@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from baseline_maps import rows
 
-from krein._core.hadamard import hadamard_order
+from krein._core.directions import hadamard_order
 from krein.baselines import RandomMaclaurin, SphericalRandomFeatures
 from krein.baselines.allocation import plan_degrees
 from krein.baselines.double_mixture import split_by_eigenvalues

@@ -7,7 +7,7 @@ import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from krein._core.hadamard import hadamard_order
+from krein._core.directions import hadamard_order
 from krein.features.trig import trig_map
 from krein.features.walsh import hadamard_frequencies, hadamard_trig_map
 

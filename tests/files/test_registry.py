@@ -12,11 +12,10 @@ import pytest
 
 import krein
 import krein.baselines
-from krein.files.annotations import describe, fits
 from krein.files.decoding import Decoder
 from krein.files.encoding import Encoder
-from krein.files.registry import Entry, entry_for, entry_of, register
-from krein.files.savable import SavableMixin
+from krein.files.registry import Entry, SavableMixin, entry_for, entry_of, register
+from krein.files.values import describe, fits
 from krein.kernels import NAMED_KERNELS, Gaussian, Kernel
 from krein.kernels.radial import Radial
 from krein.sampling import SAMPLERS

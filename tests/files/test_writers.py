@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 import krein
-import krein._core.look
+import krein.show.style
 from krein._core.errors import DatasetError, ModelFileError, TableError
-from krein.cli.files import check_out, write_column
 from krein.cli.predict import predict
+from krein.cli.tables import check_out, write_column
 from krein.cli.train import train
 from krein.datasets.download import ResumingDownloader, download
 from krein.datasets.store import write_npz
@@ -40,7 +40,7 @@ def finished_download(path):
 
 def save_figure(path):
     figure = pytest.importorskip("matplotlib.figure").Figure()
-    krein._core.look.save_figure(figure, path)
+    krein.show.style.save_figure(figure, path)
 
 
 WRITERS = {

@@ -1,10 +1,19 @@
-"""Directions on the unit sphere: independent, or orthogonal in blocks."""
+"""Directions on the unit sphere: independent, orthogonal in blocks, and by products of Hadamard matrices with signs."""
 
 from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["independent_directions", "orthogonal_directions"]
+from krein._core.checks import positive_integer
+
+__all__ = [
+    "independent_directions",
+    "orthogonal_directions",
+    "hadamard_entries",
+    "hadamard_order",
+    "hadamard_transform",
+    "structured_rows",
+]
 
 
 def independent_directions(n: int, dim: int, rng: np.random.Generator) -> np.ndarray:
@@ -21,3 +30,72 @@ def orthogonal_directions(n: int, dim: int, rng: np.random.Generator) -> np.ndar
         q, r = np.linalg.qr(rng.standard_normal((dim, min(dim, n - first))))
         blocks.append((q * np.where(np.diagonal(r) < 0, -1.0, 1.0)).T)
     return np.concatenate(blocks)
+
+
+def hadamard_order(dim: int) -> int:
+    """The least power of two that is no smaller than ``dim``: the order of the transform for rows of that length.
+
+    Examples
+    --------
+    >>> hadamard_order(5)
+    8
+    """
+    return 1 << (positive_integer(dim, "dim") - 1).bit_length()
+
+
+def hadamard_entries(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """Entries of the matrix at some rows and columns, without the matrix.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> hadamard_entries(np.arange(2)[:, None], np.arange(2))
+    array([[ 1.,  1.],
+           [ 1., -1.]])
+    """
+    bits = np.bitwise_and(rows, columns)
+    for shift in (32, 16, 8, 4, 2, 1):  # folds the parity of all bits into the lowest
+        bits = bits ^ (bits >> shift)
+    return np.asarray(1.0 - 2.0 * (bits & 1))
+
+
+def hadamard_transform(block: np.ndarray) -> np.ndarray:
+    """Multiply every row by the matrix, in place and not normalized: p times its own inverse.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> hadamard_transform(np.array([[1.0, 2.0, 3.0, 4.0]]))
+    array([[10., -2., -4.,  0.]])
+    """
+    p, half = block.shape[1], 1
+    if p < 1 or p & (p - 1):
+        raise ValueError(
+            f"rows must have a power of two as their length, got {p}; pad them to {hadamard_order(p or 1)}"
+        )
+    if block.dtype not in (np.float32, np.float64):
+        raise ValueError(f"block must be float32 or float64, got {block.dtype}")
+    while half < p:
+        pairs = block.reshape(len(block), p // (2 * half), 2, half)  # a view: it only splits an axis
+        upper, lower = pairs[:, :, 0], pairs[:, :, 1]
+        difference = upper - lower
+        upper += lower
+        lower[:] = difference
+        half *= 2
+    return block
+
+
+def structured_rows(signs: np.ndarray, count: int, dim: int) -> np.ndarray:
+    r"""The first rows of :math:`p^{-3/2} H D_3 H D_2 H D_1` over all blocks, cut to some coordinates.
+
+    Whole rows of a block are orthonormal; cut to d coordinates they have a squared length of :math:`d/p` in the mean.
+    """
+    p = signs.shape[2]
+    rows = np.empty((count, dim))
+    for start, diagonals in zip(range(0, count, p), signs, strict=False):
+        block = np.eye(min(p, count - start), p)
+        for diagonal in diagonals[::-1]:  # H is symmetric: row j is e_jᵀ H D₃ H D₂ H D₁
+            hadamard_transform(block)
+            block *= diagonal
+        rows[start : start + p] = block[:, :dim] / p**1.5
+    return rows

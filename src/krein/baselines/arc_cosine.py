@@ -7,8 +7,7 @@ from typing import Any, final
 
 import numpy as np
 
-from krein._core.arrays import check_shape
-from krein._core.checks import integer, one_of, positive_integer, truth_value
+from krein._core.checks import check_shape, integer, one_of, positive_integer, truth_value
 from krein._core.directions import orthogonal_directions
 from krein._core.rows import check_magnitude, dense_block
 from krein.baselines.abilities import refuse, single_term

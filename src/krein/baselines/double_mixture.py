@@ -7,8 +7,7 @@ from typing import Any, final
 import numpy as np
 from scipy import linalg
 
-from krein._core.arrays import check_shape
-from krein._core.checks import positive_integer
+from krein._core.checks import check_shape, positive_integer
 from krein._core.rows import check_magnitude, dense_block
 from krein.baselines.base import BaselineMap
 from krein.baselines.fourier import FourierColumns

@@ -8,8 +8,7 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 
-from krein._core.arrays import frozen_array
-from krein._core.checks import integer, real
+from krein._core.checks import frozen_array, integer, real
 from krein._core.rows import check_magnitude
 from krein.features.trig import trig_map
 

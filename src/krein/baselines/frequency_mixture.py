@@ -11,8 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from krein._core.arrays import frozen_array
-from krein._core.checks import positive_real
+from krein._core.checks import frozen_array, positive_real
 from krein.baselines.fourier import systematic_choice
 from krein.baselines.positive_mixture import nonnegative_weights
 

@@ -15,8 +15,7 @@ from typing import Literal
 import numpy as np
 from scipy import optimize
 
-from krein._core.arrays import frozen_array
-from krein._core.checks import one_of, positive_integer, real
+from krein._core.checks import frozen_array, one_of, positive_integer, real
 from krein._core.directions import independent_directions
 from krein.baselines.fourier import systematic_choice
 from krein.kernels import Kernel

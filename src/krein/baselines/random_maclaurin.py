@@ -6,8 +6,7 @@ from typing import Any, final
 
 import numpy as np
 
-from krein._core.arrays import check_shape
-from krein._core.checks import one_of, positive_integer
+from krein._core.checks import check_shape, one_of, positive_integer
 from krein._core.rows import UNIT_TOLERANCE, check_magnitude, dense_block, row_norms
 from krein.baselines.abilities import refuse
 from krein.baselines.allocation import DEGREE_LAWS, DegreePlan, plan_degrees

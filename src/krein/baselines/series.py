@@ -17,7 +17,7 @@ from functools import lru_cache
 import numpy as np
 from scipy import optimize, special
 
-from krein._core.arrays import frozen_array
+from krein._core.checks import frozen_array
 from krein.baselines.inner_product import InnerPolynomial
 from krein.kernels import NTK, ArcCosine, Gaussian, Kernel, SphericalPolynomial
 

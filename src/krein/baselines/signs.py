@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from krein._core.hadamard import hadamard_entries, hadamard_order
+from krein._core.directions import hadamard_entries, hadamard_order
 
 __all__ = ["PROJECTIONS", "draw_signs"]
 

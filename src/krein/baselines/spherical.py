@@ -8,8 +8,7 @@ from typing import Any, cast, final
 
 import numpy as np
 
-from krein._core.arrays import check_shape
-from krein._core.checks import one_of, positive_integer, positive_real
+from krein._core.checks import check_shape, one_of, positive_integer, positive_real
 from krein._core.rows import check_magnitude, dense_block, row_blocks, row_norms
 from krein.baselines.base import BaselineMap
 from krein.baselines.fourier import FourierColumns

@@ -10,8 +10,7 @@ import numpy as np
 import scipy.fft
 import scipy.sparse as sp
 
-from krein._core.arrays import check_shape
-from krein._core.checks import positive_integer
+from krein._core.checks import check_shape, positive_integer
 from krein._core.rows import check_magnitude
 from krein.baselines.base import BaselineMap
 from krein.baselines.blocks import map_rows

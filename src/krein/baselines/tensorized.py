@@ -7,8 +7,7 @@ from typing import Any, final
 
 import numpy as np
 
-from krein._core.arrays import check_shape
-from krein._core.checks import one_of, positive_integer, truth_value
+from krein._core.checks import check_shape, one_of, positive_integer, truth_value
 from krein._core.rows import check_magnitude
 from krein.baselines.base import BaselineMap
 from krein.baselines.blocks import map_rows

@@ -7,8 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any
 
 import krein
-from krein.cli.command import debugging
-from krein.cli.output import console, drop_output, fail, message_of
+from krein.cli.output import console, debugging, drop_output, fail, message_of
 
 if TYPE_CHECKING:
     import typer

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from krein._core.checks import one_of, positive_integer
-from krein.cli.command import command
-from krein.cli.output import console, print_json, report_card
-from krein.cli.sampling import fair_sample
+from krein.cli.output import command, console, print_json, report_card
+from krein.cli.tables import fair_sample
 from krein.kernels import parse_kernel
 
 if TYPE_CHECKING:

@@ -12,13 +12,11 @@ import numpy as np
 
 import krein
 from krein._core.checks import integer, positive_integer
-from krein._core.progress import progress
-from krein.cli.command import command
-from krein.cli.output import console, print_json
-from krein.cli.sampling import fair_sample
-from krein.cli.targets import Task, task_of
+from krein.cli.output import command, console, print_json
+from krein.cli.tables import Task, fair_sample, task_of
 from krein.files.matrices import read_labels, read_matrix
 from krein.files.tables import TableChunks, open_table
+from krein.show.progress import progress
 
 if TYPE_CHECKING:
     import typer

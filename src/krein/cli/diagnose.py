@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import krein
-from krein.cli.command import command
-from krein.cli.files import check_out
-from krein.cli.output import console, print_json, report_card
+from krein.cli.output import command, console, print_json, report_card
+from krein.cli.tables import check_out
 from krein.files.matrices import MATRIX_SUFFIXES, read_labels, read_matrix
 from krein.kernels import NAMED_KERNELS, parse_kernel
 from krein.measures import Diagnosis

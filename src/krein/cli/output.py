@@ -1,15 +1,30 @@
-"""What commands show: the console, errors and warnings, JSON, a card of numbers."""
+"""What commands show: lines, JSON, a card of numbers; and what makes a function a command, whose errors are such lines."""
 
+import functools
 import json
 import os
 import sys
+import warnings
+from collections.abc import Callable
 from contextlib import suppress
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
+    import typer
     from rich.console import Console
 
-__all__ = ["console", "drop_output", "fail", "show_warning", "message_of", "print_json", "report_card"]
+__all__ = [
+    "console",
+    "drop_output",
+    "fail",
+    "show_warning",
+    "message_of",
+    "print_json",
+    "report_card",
+    "command",
+    "debugging",
+]
 
 
 def console(*, stderr: bool = False) -> "Console":
@@ -75,3 +90,33 @@ def report_card(report: dict[str, Any]) -> Any:
             )
             card.add_row(name.replace("_", " "), escape(text))
     return card
+
+
+_CLEAN = (ValueError, TypeError, OSError, ImportError, MemoryError)  # what a user can cause and mend
+debugging: ContextVar[bool] = ContextVar("krein_debug", default=False)
+
+
+def command(app: "typer.Typer", name: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Register a function; an error that the user can correct becomes one line and code 2, Ctrl-C becomes code 130."""
+
+    def register(function: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(function)
+        def guarded(*args: Any, **kwargs: Any) -> None:
+            try:
+                with warnings.catch_warnings():
+                    warnings.showwarning = show_warning
+                    function(*args, **kwargs)
+            except KeyboardInterrupt:
+                console(stderr=True).print("interrupted", style="yellow")
+                raise SystemExit(130) from None
+            except BrokenPipeError:  # the reader of a pipe has gone, which is no error
+                drop_output()
+                raise SystemExit(0) from None
+            except _CLEAN as error:
+                if debugging.get():
+                    raise
+                fail(message_of(error))
+
+        return app.command(name)(guarded)
+
+    return register

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import krein
-from krein.cli.command import command
-from krein.cli.output import console
+from krein.cli.output import command, console
 from krein.kernels import Kernel, parse_kernel
 from krein.measures import SignedMeasure
 

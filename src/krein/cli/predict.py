@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import numpy as np
 
 from krein._core.errors import ModelFileError
-from krein.cli.command import command
-from krein.cli.files import check_out, write_column, writer_for
-from krein.cli.output import console, report_card
-from krein.cli.progress import reading_progress
+from krein.cli.output import command, console, report_card
+from krein.cli.tables import check_out, reading_progress, write_column, writer_for
 from krein.files.tables import TableChunks, open_table
 
 if TYPE_CHECKING:

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import krein
 from krein._core.checks import integer
-from krein._core.progress import progress
 from krein._core.threads import n_threads
-from krein.cli.command import command
-from krein.cli.output import console
+from krein.cli.output import command, console
+from krein.show.progress import progress
 
 if TYPE_CHECKING:
     import typer

@@ -11,11 +11,8 @@ import numpy as np
 
 from krein._core.checks import one_of
 from krein._core.errors import ModelFileError
-from krein.cli.command import command
-from krein.cli.files import check_out
-from krein.cli.output import console, report_card
-from krein.cli.progress import training_progress
-from krein.cli.targets import task_of
+from krein.cli.output import command, console, report_card
+from krein.cli.tables import check_out, task_of, training_progress
 from krein.files.tables import TableChunks, open_table
 from krein.learning.tuning import Trials, watched_trials
 

@@ -8,8 +8,8 @@ from typing import IO, Any, cast
 
 from krein._core.errors import DatasetError
 from krein._core.files import check_target, move_whole
-from krein._core.progress import ShowProgress, progress
 from krein.datasets.store import require_pooch
+from krein.show.progress import ShowProgress, progress
 
 __all__ = ["ResumingDownloader", "download"]
 

@@ -14,8 +14,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from krein._core.arrays import frozen_array, real_array
-from krein._core.checks import one_of, truth_value
+from krein._core.checks import frozen_array, one_of, real_array, truth_value
 
 __all__ = ["MinMax", "minmax_unit", "unit"]
 

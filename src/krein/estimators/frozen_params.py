@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 
 from sklearn.base import BaseEstimator
 
-from krein._core.params import HasParams
+from krein._core.checks import HasParams
 
 __all__ = ["FrozenParamsMixin"]
 

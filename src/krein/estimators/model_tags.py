@@ -18,8 +18,7 @@ from krein.estimators.maps.fourier import SignedFourierFeatures
 from krein.estimators.maps.nystroem import KreinNystroem
 from krein.estimators.maps.tuned import TunedFeatures
 from krein.features import FittedMap
-from krein.files.registry import register
-from krein.files.savable import SavableMixin
+from krein.files.registry import SavableMixin, register
 from krein.kernels import Kernel
 from krein.learning.embedding import FittedEmbedding
 from krein.learning.kernel_model import KernelModel

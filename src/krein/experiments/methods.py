@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 import krein
-from krein._core.look import COLORS
 from krein.baselines.abilities import methods_for
 from krein.kernels import Kernel
 from krein.measures import SignedMeasure
 from krein.sampling import Importance, MonteCarlo, Orthogonal, Rejection, Sampler
+from krein.show.style import COLORS
 from krein.similarities import LANDMARK_RULES
 
 __all__ = [

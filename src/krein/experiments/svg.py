@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from krein._core.look import Look, dress, look_of, new_figure
 from krein.experiments.figures import FLOOR, Line, Panel
+from krein.show.style import Look, dress, look_of, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,7 +10,7 @@ from typing import Any, final
 import numpy as np
 import scipy.sparse as sp
 
-from krein._core.arrays import frozen_array
+from krein._core.checks import frozen_array
 from krein._core.rows import row_blocks, unit_rows
 from krein.features.head import HeadBasis
 from krein.features.sections import Sections

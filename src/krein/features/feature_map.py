@@ -9,8 +9,7 @@ from typing import Any, final
 
 import numpy as np
 
-from krein._core.arrays import frozen_array
-from krein._core.checks import integer
+from krein._core.checks import frozen_array, integer
 from krein._core.rows import row_blocks
 from krein._core.staircase import Staircase
 from krein._core.threads import share_with

@@ -12,8 +12,7 @@ from typing import Any, final
 
 import numpy as np
 
-from krein._core.arrays import frozen_array
-from krein._core.checks import integer, positive_integer, positive_real, truth_value
+from krein._core.checks import frozen_array, integer, positive_integer, positive_real, truth_value
 from krein.features._blocks import (
     check_writable,
     compiled_kernels,

@@ -10,8 +10,7 @@ from typing import Any, final
 import numpy as np
 import scipy.sparse as sp
 
-from krein._core.arrays import frozen_array
-from krein._core.checks import truth_value
+from krein._core.checks import frozen_array, truth_value
 from krein._core.rows import UNIT_TOLERANCE, row_blocks, row_norms, unit_rows
 
 __all__ = ["diameter", "LOWEST", "Region", "region_of"]

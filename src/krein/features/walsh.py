@@ -20,7 +20,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import ArrayLike, NDArray
 
-from krein._core.hadamard import hadamard_order, structured_rows
+from krein._core.directions import hadamard_order, structured_rows
 from krein.features._blocks import (
     FloatArray,
     Work,

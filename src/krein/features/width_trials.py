@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import final
 
-from krein._core.cards import card, card_table
 from krein._core.checks import integer, one_of, positive_integer, positive_real
+from krein.show.cards import card, card_table
 
 __all__ = ["WidthTrial", "WidthSearch"]
 

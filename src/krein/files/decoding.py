@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from krein.files.encoding import KIND
-from krein.files.registry import LABELS, Argument, Entry, entry_for
-from krein.files.savable import SavableMixin
+from krein.files.registry import LABELS, Argument, Entry, SavableMixin, entry_for
 from krein.files.values import check_array, check_field, check_integer, csr_from, random_state_from, scalar_from
 
 __all__ = ["Decoder"]

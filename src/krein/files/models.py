@@ -11,7 +11,7 @@ from krein.files import library as _library  # registers the classes of the subp
 from krein.files.archive import read_archive, write_archive
 from krein.files.decoding import Decoder
 from krein.files.encoding import Encoder
-from krein.files.savable import SavableMixin
+from krein.files.registry import SavableMixin
 
 __all__ = ["FORMAT", "ModelFileError", "SavableMixin", "load_model", "read_header", "read_model", "save_model"]
 

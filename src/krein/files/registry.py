@@ -1,20 +1,20 @@
-"""The one list of classes that may appear in a model file, each under a tag that outlives its place in the source."""
+"""The one list of classes that may appear in a model file, each under a tag that outlives its place in the source, and `save`."""
 
 from __future__ import annotations
 
 import dataclasses
 import importlib
 import inspect
+import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeVar, get_type_hints
 
-from krein.files.annotations import fits
-from krein.files.savable import SavableMixin
+from krein.files.values import fits
 
-__all__ = ["LABELS", "Argument", "Entry", "entry_for", "entry_of", "register"]
+__all__ = ["LABELS", "Argument", "Entry", "entry_for", "entry_of", "register", "SavableMixin"]
 
 Class = TypeVar("Class", bound=type)
 
@@ -177,3 +177,42 @@ def _admits_none(hint: Any) -> bool:
 
 def _name(cls: type) -> str:
     return f"{cls.__module__}.{cls.__qualname__}"
+
+
+class SavableMixin:
+    """Gives an estimator ``save``, and a hook that checks what was read from a file.
+
+    A class that is to be saved is registered under a tag with its learned attributes
+    (`krein.files.registry.register`); these and its parameters are what a file holds.
+    """
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a file that `krein.load_model` reads.
+
+        The file is a zip archive of ``.npy`` arrays and a JSON header, without pickles. It is written beside its final
+        place and renamed, so that a failure leaves a previous file as it was.
+
+        Parameters
+        ----------
+        path : str or path
+
+        Raises
+        ------
+        ModelFileError
+            If the model holds something that cannot be saved, or if the path cannot be written.
+        """
+        from krein.files.models import save_model  # late: models are made of savable classes
+
+        save_model(self, path)
+
+    def _has_columns(self) -> bool:
+        """Whether the fitted model takes rows of a certain number of columns, as all do but those of objects."""
+        features = vars(self).get("features_")
+        return features._has_columns() if isinstance(features, SavableMixin) else True
+
+    def _inner_columns(self) -> int | None:
+        """Columns that the feature map within takes: those of the model, unless it places rows first."""
+        return vars(self).get("n_features_in_")
+
+    def _check_loaded(self) -> None:
+        """Raise ValueError if learned attributes read from a file do not fit each other; called after all are set."""

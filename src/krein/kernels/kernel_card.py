@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from krein._core.cards import card
-from krein._core.reach import visible_reach
-from krein._core.sketch import curve, sketch
 from krein.kernels.base import Kernel
+from krein.show.cards import card, curve, sketch, visible_reach
 
 __all__ = ["kernel_card"]
 

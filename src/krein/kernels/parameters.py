@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Mapping
 from typing import Any
 
-from krein._core.params import HasParams
+from krein._core.checks import HasParams
 
 __all__ = ["changed_params", "constructor_params", "nested_params"]
 

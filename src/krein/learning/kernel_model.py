@@ -9,8 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy import linalg
 
-from krein._core.products import rows_times
-from krein._core.rows import row_blocks
+from krein._core.rows import row_blocks, rows_times
 from krein._core.threads import blas_threads, quiet_blas
 from krein.kernels import Kernel
 from krein.learning.dual import dual_problem

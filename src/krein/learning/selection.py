@@ -6,8 +6,7 @@ import math
 
 import numpy as np
 
-from krein._core.products import rows_times
-from krein._core.rows import row_blocks
+from krein._core.rows import row_blocks, rows_times
 from krein._core.threads import share
 from krein.learning.path import RidgePath
 from krein.learning.sums import CenteredSums

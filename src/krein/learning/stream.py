@@ -10,8 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 import scipy.sparse as sp
 
-from krein._core.products import rows_times
-from krein._core.rows import row_blocks
+from krein._core.rows import row_blocks, rows_times
 from krein.similarities.objects import Objects
 
 __all__ = [

@@ -8,9 +8,6 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from krein._core.cards import card
-from krein._core.look import Style
-from krein._core.sketch import sketch, stems
 from krein.measures.arguments import check_kernel
 from krein.measures.closed_form import Term, jordan_of_laws
 from krein.measures.density import Density
@@ -20,6 +17,8 @@ from krein.measures.omega import check_dim
 from krein.measures.protocol import RadialKernel, closed_terms
 from krein.measures.smoothness import FIT_MARGIN, Shape, radial_shape, singularity_exponent
 from krein.measures.sphere import lower_dimension_with_negative_degree, negative_degrees, sphere_weights
+from krein.show.cards import card, sketch, stems
+from krein.show.style import Style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

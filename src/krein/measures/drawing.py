@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from krein._core.look import COLORS, Look, Style, axes_for, dress, look_of, new_figure
-from krein._core.reach import visible_reach
 from krein.measures.profile import Profile, radial_profile
 from krein.measures.protocol import RadialKernel
 from krein.measures.signed import SignedMeasure
+from krein.show.cards import visible_reach
+from krein.show.style import COLORS, Look, Style, axes_for, dress, look_of, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

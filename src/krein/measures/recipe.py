@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, final
 
-from krein._core.checks import integer, one_of, positive_real
-from krein._core.params import FrozenParams
+from krein._core.checks import FrozenParams, integer, one_of, positive_real
 from krein.measures.build import METHODS
 
 __all__ = ["MeasureRecipe", "as_measure_recipe"]

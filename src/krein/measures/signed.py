@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any, Literal, Self, final
 
 import numpy as np
 
-from krein._core.cards import card
 from krein._core.checks import one_of, positive_real, real, truth_value
-from krein._core.look import Style
-from krein._core.sketch import curve, sketch, stems
 from krein.measures.head import NO_HEAD, Head
 from krein.measures.omega import check_dim
 from krein.measures.parts import NO_MASS, Atoms, RadialPart, mix
+from krein.show.cards import card, curve, sketch, stems
+from krein.show.style import Style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

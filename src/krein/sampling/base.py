@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from krein._core.checks import integer, one_of
-from krein._core.params import FrozenParams
+from krein._core.checks import FrozenParams, integer, one_of
 from krein.measures import SignedMeasure
 from krein.sampling.allocation import ALLOCATIONS, allocate
 from krein.sampling.frequencies import Frequencies

@@ -7,8 +7,8 @@ from typing import final
 
 import numpy as np
 
-from krein._core.arrays import frozen_array
-from krein._core.hadamard import hadamard_order
+from krein._core.checks import frozen_array
+from krein._core.directions import hadamard_order
 
 __all__ = ["Frequencies", "Structure"]
 

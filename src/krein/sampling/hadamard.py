@@ -8,7 +8,7 @@ from typing import final
 
 import numpy as np
 
-from krein._core.hadamard import hadamard_order, structured_rows
+from krein._core.directions import hadamard_order, structured_rows
 from krein.measures import SignedMeasure
 from krein.sampling.base import Sampler
 from krein.sampling.frequencies import Frequencies, Structure

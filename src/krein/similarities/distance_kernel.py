@@ -9,8 +9,7 @@ from typing import Any, Self, final
 
 import numpy as np
 
-from krein._core.checks import one_of, positive_real
-from krein._core.params import FrozenParams
+from krein._core.checks import FrozenParams, one_of, positive_real
 from krein.similarities.metrics import metric_source, named_metric
 from krein.similarities.object_kernel import ObjectKernel
 

@@ -14,8 +14,8 @@ from krein._core.calls import Called, answer, call_elsewhere, call_piece, receiv
 from krein._core.checks import truth_value
 from krein._core.errors import SimilarityError
 from krein._core.processes import Processes, Results, n_processes
-from krein._core.progress import progress
 from krein._core.shared_values import SharedValues
+from krein.show.progress import progress
 from krein.similarities.evaluation_cache import SimilarityCache, as_cache
 from krein.similarities.object_kernel import ObjectKernel
 from krein.similarities.objects import Objects

@@ -10,7 +10,7 @@ from sklearn.svm import SVC
 from sklearn.utils.validation import check_is_fitted
 
 from krein._core.checks import positive_real, truth_value
-from krein._core.products import rows_times
+from krein._core.rows import rows_times
 from krein._core.threads import quiet_blas
 from krein.estimators.frozen_params import FrozenParamsMixin
 from krein.estimators.learners.input_checks import check_class_weight, check_labels, check_numbers, check_weight

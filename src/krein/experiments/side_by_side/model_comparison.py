@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
-from krein._core.cards import card, card_table
 from krein._core.files import write_whole
 from krein.experiments.figures import Line, Panel
 from krein.experiments.page import document, figures_html, table_html
@@ -18,6 +17,7 @@ from krein.experiments.side_by_side.contenders import Contender
 from krein.experiments.side_by_side.scores import FoldScore
 from krein.experiments.svg import draw_svg, inline_svg
 from krein.experiments.text_table import Table
+from krein.show.cards import card, card_table
 
 __all__ = ["ModelComparison", "Summary"]
 

@@ -7,7 +7,7 @@ from typing import Literal, final
 
 import numpy as np
 
-from krein._core.arrays import frozen_array
+from krein._core.checks import frozen_array
 
 __all__ = ["Form", "LearnedMetric", "MetricTrial"]
 

@@ -14,7 +14,7 @@ from typing import final
 import numpy as np
 from scipy.special import ndtri
 
-from krein._core.arrays import frozen_array
+from krein._core.checks import frozen_array
 
 __all__ = ["NormalScores", "normal_scores"]
 

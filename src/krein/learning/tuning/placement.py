@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from krein._core.arrays import frozen_array
-from krein._core.checks import one_of
+from krein._core.checks import frozen_array, one_of
 from krein._core.rows import unit_rows
 from krein.learning.columns import ColumnSummary
 from krein.learning.tuning.normal_scores import NormalScores

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from krein._core.cards import card, card_table
-from krein._core.sketch import curve, sketch
 from krein.kernels import Kernel
+from krein.show.cards import card, card_table, curve, sketch
 
 __all__ = ["NOTHING_TRIED", "Trial", "Trials"]
 

@@ -6,13 +6,12 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from test_plots import contrast
 
 import krein
-from krein._core.cards import NEGATIVE, POSITIVE, card, card_table
-from krein._core.sketch import curve, sketch, stems
 from krein.kernels import NTK, DeltaGaussian, Gaussian, Laplacian, Multiquadric, Radial, Sigmoid
 from krein.measures import SignedMeasure
-from test_plots import contrast
+from krein.show.cards import NEGATIVE, POSITIVE, card, card_table, curve, sketch, stems
 
 X = np.random.default_rng(0).normal(size=(60, 3))
 

@@ -8,9 +8,9 @@ from importlib.util import find_spec
 
 import pytest
 
-from krein._core import progress as module
-from krein._core.progress import progress
-from krein.cli.progress import reading_progress, training_progress
+from krein.cli.tables import reading_progress, training_progress
+from krein.show import progress as module
+from krein.show.progress import progress
 
 
 @pytest.fixture
@@ -152,7 +152,7 @@ def test_nothing_is_drawn_unasked(capsys, terminal):
 def test_in_a_notebook():
     """A bar where widgets are installed, else lines, and no warning about what is missing."""
     nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
-    source = "from krein._core.progress import progress\nwith progress('runs', 2) as show:\n    show(1), show(2)"
+    source = "from krein.show.progress import progress\nwith progress('runs', 2) as show:\n    show(1), show(2)"
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source)])
     nbclient.NotebookClient(notebook, timeout=120).execute()
     outputs = notebook.cells[0].outputs

@@ -5,13 +5,10 @@ A function that draws one panel takes the axes to draw on, ``ax``, and returns t
 ``pyplot``: no global state, no window, safe in threads.
 """
 
-from krein._core.look import COLORS, STYLES, Look, dress, look_of, new_figure, save_figure
 from krein.measures.drawing import plot_measure, plot_measures
-from krein.plotting.confusion import plot_confusion
-from krein.plotting.importances import plot_importances
-from krein.plotting.matrix import plot_objects, plot_spectrum
-from krein.plotting.trials import plot_trials
-from krein.plotting.widths import plot_widths
+from krein.show.matrix_plots import plot_objects, plot_spectrum
+from krein.show.plots import plot_confusion, plot_importances, plot_trials, plot_widths
+from krein.show.style import COLORS, STYLES, Look, dress, look_of, new_figure, save_figure
 
 __all__ = [
     "plot_measure",

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from krein._core.look import COLORS, Look, Style, axes_for, dress, look_of
-from krein.similarities.matrix_spectrum import MatrixSpectrum, NoiseBand
+from krein.show.style import COLORS, Look, Style, axes_for, dress, look_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,10 +18,10 @@ _FEW_CLASSES = 6  # labels with a color each
 
 
 def plot_spectrum(
-    spectrum: MatrixSpectrum,
+    spectrum: Any,
     ax: Any = None,
     *,
-    band: NoiseBand | None = None,
+    band: Any = None,
     title: str = "",
     style: Style = "auto",
 ) -> Axes:
@@ -79,9 +78,7 @@ def plot_spectrum(
     return axes
 
 
-def plot_objects(
-    spectrum: MatrixSpectrum, ax: Any = None, *, labels: np.ndarray | None = None, style: Style = "auto"
-) -> Axes:
+def plot_objects(spectrum: Any, ax: Any = None, *, labels: np.ndarray | None = None, style: Style = "auto") -> Axes:
     """Draw the objects on the largest positive axis and the most negative one, or on two positive axes if none is negative.
 
     Parameters
@@ -103,7 +100,7 @@ def plot_objects(
     return axes
 
 
-def _draw_objects(axes: Axes, spectrum: MatrixSpectrum, labels: np.ndarray | None, look: Look) -> None:
+def _draw_objects(axes: Axes, spectrum: Any, labels: np.ndarray | None, look: Look) -> None:
     values = spectrum.axis_values
     positive, negative = np.flatnonzero(values > 0.0), np.flatnonzero(values < 0.0)
     picked = np.concatenate([positive[:1], negative[:1]]) if negative.size else positive[:2]
@@ -128,6 +125,6 @@ def _draw_objects(axes: Axes, spectrum: MatrixSpectrum, labels: np.ndarray | Non
     )
 
 
-def _summary(spectrum: MatrixSpectrum) -> str:
+def _summary(spectrum: Any) -> str:
     about = "" if spectrum.exact else "about "
     return f"negative eigenfraction {about}{spectrum.negative_fraction:.3g}"

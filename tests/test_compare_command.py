@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from krein import cli
-from krein.experiments.folder_lock import alone_in
-from krein.experiments.side_by_side import folds
+from krein._core.folder_lock import alone_in
+from krein.comparison import folds
 
 pytest.importorskip("rich")
 

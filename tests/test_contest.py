@@ -100,7 +100,7 @@ def test_a_regression_table_becomes_numbers(monkeypatch):
 
 
 def score(method, fold, value, seconds=1.0, **more):
-    from krein.experiments.side_by_side import FoldScore
+    from krein.comparison import FoldScore
 
     return FoldScore(method, fold, value, 9.0, 0.1, processor_seconds=seconds, **more)
 

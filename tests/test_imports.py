@@ -17,7 +17,7 @@ SOURCE = Path(krein.__file__).parent
 SUBPACKAGES = [
     *("_core", "show", "kernels", "measures", "sampling", "features", "similarities", "learning", "distributed"),
     "files",
-    *("export", "estimators", "baselines", "datasets", "plotting", "experiments", "cli"),
+    *("export", "estimators", "baselines", "datasets", "plotting", "comparison", "paper", "cli"),
 ]
 BELOW_ESTIMATORS = set(SUBPACKAGES[: SUBPACKAGES.index("estimators")])
 OPTIONAL = {

@@ -14,7 +14,7 @@ from contest.protocol import Folds
 from contest.regression_tables import TABLES, load_regression
 from contest.results import SetScores
 from krein import KreinRidge, KreinRidgeClassifier, TunedFeatures, datasets
-from krein.experiments.side_by_side import Contender, FoldScore, score_folds, table_contenders
+from krein.comparison import Contender, FoldScore, score_folds, table_contenders
 from krein.kernels import DeltaGaussian
 from krein.learning.tuning import PORTFOLIO
 

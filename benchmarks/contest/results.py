@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from krein.experiments.side_by_side import FoldScore
+from krein.comparison import FoldScore
 
 __all__ = [
     "SetScores",

@@ -69,7 +69,7 @@ def make_model(kind: str, *, solver: str = "auto", width: int | None = None, max
     from sklearn.preprocessing import StandardScaler
 
     from krein import KreinRidgeClassifier
-    from krein.experiments.side_by_side.xrfm_models import XRFMClassifier
+    from krein.comparison.xrfm_models import XRFMClassifier
 
     if kind == "krein":
         options: dict[str, Any] = {} if solver == "auto" else {"solver": solver}

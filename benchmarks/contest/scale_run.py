@@ -11,7 +11,7 @@ import numpy as np
 from contest.protocol import Split
 from contest.scale_data import load_scale
 from contest.scale_methods import make_model
-from krein.experiments.side_by_side.choices import chosen_by
+from krein.comparison.choices import chosen_by
 from suite.timing import resettable_peak
 
 __all__ = ["CODE", "run_model"]

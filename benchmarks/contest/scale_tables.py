@@ -8,8 +8,7 @@ from typing import Any
 
 from contest.results import csv_directive, csv_text, show_table
 from contest.scale_regression import LocalAgainstFeatures
-from krein.experiments.figures import Line, Panel
-from krein.experiments.svg import draw_svg
+from krein.show.figure import Line, Panel, draw_svg
 from suite.timing import exponent
 
 __all__ = [

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from krein import baselines, datasets, kernels, plotting
     from krein._core.threads import thread_limit
+    from krein.comparison import compare
     from krein.diagnosis import diagnose
     from krein.estimators import (
         ExactKreinRidge,
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
         TunedFeatures,
         load_model,
     )
-    from krein.experiments.side_by_side import compare
     from krein.measures import (
         MeasureRecipe,
         SignedMeasure,
@@ -73,7 +73,7 @@ __all__ = [
 # A name is imported when it is first used: scikit-learn alone takes half a second, and `krein --help` does not need it. The
 # lightest subpackage first.
 _SUBPACKAGES = ("_core.threads", "measures", "similarities", "estimators")
-_BESIDE = {"diagnose": "diagnosis", "compare": "experiments.side_by_side"}  # functions that use several subpackages
+_BESIDE = {"diagnose": "diagnosis", "compare": "comparison"}  # functions that use several subpackages
 
 
 def __getattr__(name: str) -> Any:

@@ -15,12 +15,12 @@ import pytest
 import krein
 import krein.show.style
 from krein._core.errors import DatasetError, ModelFileError, TableError
+from krein._core.journal import JsonLines
 from krein.cli.predict import predict
 from krein.cli.tables import check_out, write_column
 from krein.cli.train import train
 from krein.datasets.download import ResumingDownloader, download
 from krein.datasets.store import write_npz
-from krein.experiments.json_lines import JsonLines
 from krein.files.models import save_model
 
 MODEL = krein.ExactKreinRidge(lam=0.1).fit(np.eye(4), np.arange(4.0))

@@ -21,7 +21,7 @@ from krein.show.progress import progress
 if TYPE_CHECKING:
     import typer
 
-    from krein.experiments.side_by_side import Contender, FoldScore, KeptComparison, ModelComparison
+    from krein.comparison import Contender, FoldScore, KeptComparison, ModelComparison
 
 __all__ = ["add_compare", "compare_matrix", "compare_table"]
 
@@ -100,7 +100,7 @@ class _Asked:
 
 def compare_table(asked: _Asked) -> "ModelComparison":
     """Compare models on a table under a progress bar, and write the page; an interruption keeps the finished fits."""
-    from krein.experiments.side_by_side import KeptComparison, choose_contenders, table_contenders
+    from krein.comparison import KeptComparison, choose_contenders, table_contenders
 
     integer(asked.rows, "rows", least=0)
     positive_integer(asked.folds, "folds")
@@ -115,8 +115,8 @@ def compare_table(asked: _Asked) -> "ModelComparison":
 
 def compare_matrix(asked: _Asked) -> "ModelComparison":
     """Compare models on a matrix of similarities, in the same way."""
-    from krein.experiments.side_by_side import KeptComparison
-    from krein.experiments.side_by_side.matrices import matrix_task
+    from krein.comparison import KeptComparison
+    from krein.comparison.matrices import matrix_task
 
     integer(asked.rows, "rows", least=0)
     K = read_matrix(asked.data)

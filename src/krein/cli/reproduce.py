@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     import typer
     from rich.console import Group
 
-    from krein.experiments import Plan, Progress, Reproduction
-    from krein.experiments.text_table import Table
+    from krein.paper import Plan, Progress, Reproduction
+    from krein.show.table import Table
 
 __all__ = ["add_reproduce", "add_demo", "reproduce_figures"]
 
@@ -29,7 +29,7 @@ def add_reproduce(app: "typer.Typer") -> None:
     """Add ``krein reproduce`` to the commands."""
     import typer
 
-    from krein.experiments import EXPERIMENTS
+    from krein.paper import EXPERIMENTS
 
     every_name = ", ".join(one.name for one in EXPERIMENTS)
     every_dataset = ", ".join(krein.datasets.names())
@@ -77,11 +77,11 @@ def reproduce_figures(
     names: list[str], datasets: list[str], full: bool, out: Path, jobs: int, count: str, seed: int
 ) -> None:
     """Announce the runs, do them under a progress bar, then show the best method of each case and the verdict on each claim."""
-    from krein import experiments
+    from krein import paper
 
     processes = integer(jobs, "jobs", least=0) or n_threads()
     every = krein.datasets.names() if "all" in datasets or (full and not datasets) else tuple(datasets) or ("letter",)
-    plan = experiments.Plan("full" if full else "quick", every, count, seed)  # type: ignore[arg-type]  # Plan checks it
+    plan = paper.Plan("full" if full else "quick", every, count, seed)  # type: ignore[arg-type]  # Plan checks it
     _say_what_comes(names, plan, out, processes)
     started = False
 
@@ -94,7 +94,7 @@ def reproduce_figures(
 
     try:
         with progress("runs", title="reading data") as show:
-            found = experiments.reproduce(names, plan, out, jobs=processes, on_progress=on_progress)
+            found = paper.reproduce(names, plan, out, jobs=processes, on_progress=on_progress)
     except KeyboardInterrupt:
         _say_how_to_continue(names, plan, out)
         raise
@@ -109,10 +109,10 @@ def _say_what_comes(names: Sequence[str], plan: "Plan", out: Path, processes: in
     """What will be done, how, and where it goes: before anything is."""
     from rich.table import Table as Grid
 
-    from krein import experiments
+    from krein import paper
 
-    chosen = experiments.known_experiments(names)
-    kept, total = experiments.kept_runs(names, plan, out)
+    chosen = paper.known_experiments(names)
+    kept, total = paper.kept_runs(names, plan, out)
     screen = console(stderr=True)
     before = f", {kept:,} of them already done" if kept else ""
     text = (
@@ -140,9 +140,9 @@ def _how_long(plan: "Plan", runs: int, processes: int) -> str:
 
 def _say_how_to_continue(names: Sequence[str], plan: "Plan", out: Path) -> None:
     """Counted in the file itself, so that what is said is what is there."""
-    from krein import experiments
+    from krein import paper
 
-    kept, total = experiments.kept_runs(names, plan, out)
+    kept, total = paper.kept_runs(names, plan, out)
     text = f"{kept} of {total} runs are kept in {out / 'records.jsonl'}; the same command continues from there."
     console(stderr=True).print(text, markup=False, soft_wrap=True)
 

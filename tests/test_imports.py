@@ -15,8 +15,8 @@ import krein
 
 SOURCE = Path(krein.__file__).parent
 SUBPACKAGES = [
-    *("_core", "show", "kernels", "measures", "sampling", "features", "similarities", "learning", "distributed"),
-    "files",
+    *("_core", "show", "kernels", "measures", "sampling", "features", "similarities", "nystroem", "matrices"),
+    *("learning", "distributed", "files"),
     *("export", "estimators", "baselines", "datasets", "plotting", "comparison", "paper", "cli"),
 ]
 BELOW_ESTIMATORS = set(SUBPACKAGES[: SUBPACKAGES.index("estimators")])

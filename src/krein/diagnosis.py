@@ -9,16 +9,16 @@ import numpy as np
 from krein._core.checks import real, truth_value
 from krein.learning.negative_part import PartScores, score_negative_part
 from krein.learning.targets import are_quantities, target_columns
-from krein.matrix_diagnosis import MatrixDiagnosis
+from krein.matrices.concentration import Concentration, concentration_of_negative_part
+from krein.matrices.entries import EntryScan, as_square, scan_entries
+from krein.matrices.matrix_diagnosis import MatrixDiagnosis
+from krein.matrices.matrix_operator import SymmetricOperator
+from krein.matrices.matrix_spectrum import MatrixSpectrum, NoiseBand, matrix_spectrum, noise_band
+from krein.matrices.replication import Replication, replicate_negative_part
+from krein.matrices.triangles import TriangleCheck, check_triangles
 from krein.measures import Diagnosis
 from krein.measures import diagnose as diagnose_kernel
 from krein.measures.protocol import RadialKernel
-from krein.similarities.concentration import Concentration, concentration_of_negative_part
-from krein.similarities.entries import EntryScan, as_square, scan_entries
-from krein.similarities.matrix_spectrum import MatrixSpectrum, NoiseBand, matrix_spectrum, noise_band
-from krein.similarities.operator import SymmetricOperator
-from krein.similarities.replication import Replication, replicate_negative_part
-from krein.similarities.triangles import TriangleCheck, check_triangles
 
 __all__ = ["diagnose"]
 

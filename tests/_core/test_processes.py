@@ -11,8 +11,8 @@ import pytest
 from joblib.externals.loky import get_reusable_executor
 
 from krein._core import processes
-from krein._core.calls import answer
 from krein._core.processes import Processes
+from krein.similarities.calls import answer
 
 
 def test_processes_that_were_started_beforehand_are_used_and_kept(monkeypatch):

@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from krein._core.calls import Piece, call_elsewhere, received
 from krein._core.processes import Processes
 from krein._core.shared_values import Address, SharedValues
+from krein.similarities.calls import Piece, call_elsewhere, received
 
 shares = pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="there is no such memory here")
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from krein import KreinNystroem, SimilarityCache
-from krein._core.calls import Called
 from krein._core.errors import SimilarityError
 from krein._core.processes import Results
 from krein.similarities import Effort, as_objects, evaluation
+from krein.similarities.calls import Called
 from krein.similarities.columns import CalledColumns
 from krein.similarities.evaluation import Evaluation
 from krein.similarities.object_kernel import FunctionKernel

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from krein import KreinNystroem
-from krein.similarities import landmarks
+from krein.nystroem import landmarks
 from krein.similarities.called import CallableSimilarity
 from krein.similarities.columns import CandidateColumns
 from krein.similarities.objects import Objects

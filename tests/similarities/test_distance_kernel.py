@@ -20,9 +20,9 @@ from krein import (
 )
 from krein.learning.distance_choice import best_form, best_form_by_landmarks
 from krein.learning.matrix_folds import RIDGES
+from krein.nystroem.spectrum import signed_root, signed_spectrum
+from krein.nystroem.truncation import cut_by_halves
 from krein.similarities.metrics import METRICS, metric_source, named_metric
-from krein.similarities.spectrum import signed_root, signed_spectrum
-from krein.similarities.truncation import cut_by_halves
 
 
 def lengths(a: str, b: str) -> float:

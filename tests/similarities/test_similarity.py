@@ -7,13 +7,7 @@ import pytest
 
 from helpers import frozen
 from krein.kernels import NTK, DeltaGaussian, Gaussian
-from krein.similarities import (
-    CallableSimilarity,
-    KernelSimilarity,
-    PrecomputedSimilarity,
-    Similarity,
-    as_similarity,
-)
+from krein.similarities import CallableSimilarity, KernelSimilarity, PrecomputedSimilarity, Similarity, as_similarity
 from krein.similarities.similarity import DirectSimilarity
 
 KERNEL = DeltaGaussian(1.0, 3.0)

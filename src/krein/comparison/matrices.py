@@ -14,7 +14,7 @@ from krein.comparison.matrix_contenders import matrix_contenders
 from krein.comparison.model_comparison import ModelComparison
 from krein.comparison.scores import FoldScore
 from krein.learning.targets import are_quantities
-from krein.similarities.entries import as_square, scan_entries
+from krein.matrices.entries import as_square, scan_entries
 
 __all__ = ["compare", "matrix_task"]
 

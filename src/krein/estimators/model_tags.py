@@ -24,8 +24,8 @@ from krein.learning.embedding import FittedEmbedding
 from krein.learning.kernel_model import KernelModel
 from krein.learning.leaves import LocalPart
 from krein.learning.tuning import Choice
-from krein.similarities.corrections import FittedCorrection
-from krein.similarities.nystroem import FittedNystroem
+from krein.matrices.corrections import FittedCorrection
+from krein.nystroem.fitted_nystroem import FittedNystroem
 from krein.similarities.objects import Objects
 from krein.similarities.similarity import Similarity
 

@@ -30,7 +30,7 @@ from krein.kernels import (
 from krein.learning.kernel_model import KernelModel
 from krein.learning.stream import LinearModel
 from krein.learning.tuning.placement import Placement
-from krein.similarities.nystroem import FittedNystroem
+from krein.nystroem.fitted_nystroem import FittedNystroem
 from krein.similarities.similarity import KernelSimilarity
 
 __all__ = ["translate", "radial_expression"]

@@ -33,8 +33,10 @@ from krein.learning.kernel_model import KernelModel
 from krein.learning.leaves import LeafModel, LocalPart, SplitTree
 from krein.learning.metric import LearnedMetric, MetricTrial
 from krein.learning.tuning import Choice, NormalScores, Placement, Trial, Trials
+from krein.matrices.corrections import FittedCorrection
 from krein.measures import Atoms, Head, Mixture, SignedMeasure
 from krein.measures.recipe import MeasureRecipe
+from krein.nystroem.fitted_nystroem import FittedNystroem
 from krein.sampling import (
     Frequencies,
     Hadamard,
@@ -47,9 +49,7 @@ from krein.sampling import (
     Structure,
 )
 from krein.similarities.called import CallableSimilarity
-from krein.similarities.corrections import FittedCorrection
 from krein.similarities.distance_kernel import DistanceKernel
-from krein.similarities.nystroem import FittedNystroem
 from krein.similarities.object_kernel import FunctionKernel
 from krein.similarities.objects import Objects
 from krein.similarities.similarity import KernelSimilarity, PrecomputedSimilarity

@@ -10,10 +10,10 @@ import numpy as np
 
 from krein.learning.dense import symmetric_eigen
 from krein.learning.matrix_folds import RIDGES, dealt_folds, held_out_predictions
+from krein.nystroem.spectrum import signed_root, signed_spectrum
+from krein.nystroem.truncation import cut_by_halves
 from krein.similarities import CallableSimilarity, DistanceKernel, PrecomputedSimilarity, TrainingMatrix
-from krein.similarities.spectrum import signed_root, signed_spectrum
 from krein.similarities.symmetry import symmetric_part
-from krein.similarities.truncation import cut_by_halves
 
 __all__ = ["best_form", "best_form_by_landmarks", "chosen_kernel", "tuned_matrix"]
 

@@ -11,10 +11,10 @@ from krein._core.rows import row_blocks
 from krein._core.threads import quiet_blas
 from krein.learning.components import principal_axes
 from krein.learning.sums import FeatureSums
+from krein.matrices.centering import centered_inner_products, centered_rows, square_means
+from krein.nystroem.fitted_nystroem import check_landmarks
+from krein.nystroem.spectrum import signed_root, signed_spectrum
 from krein.similarities import CallableSimilarity, Effort, Similarity
-from krein.similarities.centering import centered_inner_products, centered_rows, square_means
-from krein.similarities.nystroem import check_landmarks
-from krein.similarities.spectrum import signed_root, signed_spectrum
 
 __all__ = ["FittedEmbedding", "fit_embedding"]
 

@@ -2,53 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import final
-
 import numpy as np
 
 from krein.learning.matrix_folds import RIDGES, dealt_folds, held_out_predictions
+from krein.matrices.matrix_diagnosis import PartScores
 
 __all__ = ["PartScores", "score_negative_part"]
 
 _FOLDS = 5
 _REPEATS = 4
-_DEVIATIONS = 2.0  # standard errors by which two scores must differ to count as different
-
-
-@final
-@dataclass(frozen=True)
-class PartScores:
-    r"""Scores of ridge with the whole matrix and with its positive part alone.
-
-    Parameters
-    ----------
-    kept : float
-        Score with the negative part: :math:`|K|` as norm, K as similarity.
-    dropped : float
-        Score with negative eigenvalues clipped, consistently for the objects held out.
-    error : float
-        Standard error of ``kept - dropped``, with the correction of [1]_ for overlapping training sets.
-    measure : {"accuracy", "R2"}
-    n_objects : int
-        Objects used.
-
-    References
-    ----------
-    .. [1] C. Nadeau and Y. Bengio. "Inference for the generalization error". Machine Learning, 2003.
-    """
-
-    kept: float
-    dropped: float
-    error: float
-    measure: str
-    n_objects: int
-
-    @property
-    def difference(self) -> int:
-        """1 if keeping the negative part is better by more than chance, -1 if worse, else 0."""
-        gain = self.kept - self.dropped
-        return int(np.sign(gain)) if abs(gain) > _DEVIATIONS * self.error else 0
 
 
 def score_negative_part(

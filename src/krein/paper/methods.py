@@ -15,9 +15,9 @@ import krein
 from krein.baselines.abilities import methods_for
 from krein.kernels import Kernel
 from krein.measures import SignedMeasure
+from krein.nystroem import LANDMARK_RULES
 from krein.sampling import Importance, MonteCarlo, Orthogonal, Rejection, Sampler
 from krein.show.style import COLORS
-from krein.similarities import LANDMARK_RULES
 
 __all__ = [
     "METHODS",

@@ -10,12 +10,12 @@ from typing import Any, Self, final
 
 import numpy as np
 
-from krein._core.calls import Called, answer, call_elsewhere, call_piece, received, why_no_matrix
 from krein._core.checks import truth_value
 from krein._core.errors import SimilarityError
 from krein._core.processes import Processes, Results, n_processes
 from krein._core.shared_values import SharedValues
 from krein.show.progress import progress
+from krein.similarities.calls import Called, answer, call_elsewhere, call_piece, received, why_no_matrix
 from krein.similarities.evaluation_cache import SimilarityCache, as_cache
 from krein.similarities.object_kernel import ObjectKernel
 from krein.similarities.objects import Objects

@@ -8,7 +8,7 @@ from typing import final
 
 import numpy as np
 
-from krein._core.calls import Piece
+from krein.similarities.calls import Piece
 from krein.similarities.objects import Objects
 
 __all__ = ["Cut", "PairJob"]

@@ -11,7 +11,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import krein
 from krein import SpectrumCorrection
-from krein.similarities import CORRECTIONS
+from krein.matrices import CORRECTIONS
 
 CHECKED = [SpectrumCorrection(method) for method in ("clip", "flip", "square", "shift")]
 

@@ -19,7 +19,7 @@ from krein.files.models import SavableMixin
 from krein.learning.copies import find_copies
 from krein.learning.exact_ridge import fit_exact_ridge
 from krein.learning.ridge_choice import check_lam
-from krein.similarities import signed_spectrum
+from krein.nystroem import signed_spectrum
 
 __all__ = ["ExactKreinRidge", "ExactKreinSVC"]
 

@@ -11,7 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 from krein._core.threads import quiet_blas
 from krein.estimators.numbers import checked_rows
 from krein.files.models import SavableMixin
-from krein.similarities import PrecomputedSimilarity, fit_correction
+from krein.matrices import fit_correction
+from krein.similarities import PrecomputedSimilarity
 
 __all__ = ["SpectrumCorrection"]
 

@@ -7,7 +7,7 @@ import pytest
 from scipy import linalg
 
 from krein._core.directions import orthogonal_directions
-from krein.similarities.spectrum import (
+from krein.nystroem.spectrum import (
     SignedSpectrum,
     compress_features,
     signed_root,

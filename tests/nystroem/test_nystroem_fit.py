@@ -14,14 +14,8 @@ from threadpoolctl import threadpool_limits
 
 from helpers import frozen
 from krein.kernels import DeltaGaussian, Gaussian
-from krein.similarities import (
-    CallableSimilarity,
-    FittedNystroem,
-    KernelSimilarity,
-    NystroemRecipe,
-    PrecomputedSimilarity,
-    fit_nystroem,
-)
+from krein.nystroem import FittedNystroem, NystroemRecipe, fit_nystroem
+from krein.similarities import CallableSimilarity, KernelSimilarity, PrecomputedSimilarity
 
 KERNEL = DeltaGaussian(1.0, 10.0)
 X = frozen(np.random.default_rng(0).normal(size=(300, 4)))
@@ -80,9 +74,9 @@ def test_all_eigenvalues_far_above_rounding_are_kept(dtype):
 def test_blocks_of_any_size_give_the_same(monkeypatch):
     by_function = CallableSimilarity(lambda A, B: KERNEL(A, B))
     whole = [fit()(X), fit(similarity=by_function)(X)]
-    monkeypatch.setattr("krein.similarities.nystroem._LEAST_ROWS", 11)
-    monkeypatch.setattr("krein.similarities.nystroem._PAIRS", 1)
-    monkeypatch.setattr("krein.similarities.nystroem._CALLED_PAIRS", 40 * 35)
+    monkeypatch.setattr("krein.nystroem.fitted_nystroem._LEAST_ROWS", 11)
+    monkeypatch.setattr("krein.nystroem.fitted_nystroem._PAIRS", 1)
+    monkeypatch.setattr("krein.nystroem.fitted_nystroem._CALLED_PAIRS", 40 * 35)
     for before, after in zip(whole, [fit()(X), fit(similarity=by_function)(X)], strict=True):
         # rounding of the kernel's values, times the largest entry of the root
         np.testing.assert_allclose(after, before, atol=1e-8)
@@ -107,7 +101,8 @@ def test_blas_threads_do_not_change_a_bit(options, dtype):
 SCRIPT = """
 import hashlib, numpy as np
 from krein.kernels import NTK
-from krein.similarities import KernelSimilarity, NystroemRecipe, fit_nystroem
+from krein.similarities import KernelSimilarity
+from krein.nystroem import NystroemRecipe, fit_nystroem
 X = np.random.default_rng(0).normal(size=(2500, 8))
 for rule in ("kmeans", "pivoted"):
     fitted = fit_nystroem(KernelSimilarity(NTK()), X, NystroemRecipe(100, rule), np.random.default_rng(0))

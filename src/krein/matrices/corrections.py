@@ -9,8 +9,8 @@ import numpy as np
 
 from krein._core.checks import one_of, positive_real
 from krein._core.threads import quiet_blas
-from krein.similarities.nearest import nearest_with_diagonal
-from krein.similarities.spectrum import SignedSpectrum, signed_spectrum
+from krein.matrices.nearest import nearest_with_diagonal
+from krein.nystroem.spectrum import SignedSpectrum, signed_spectrum
 from krein.similarities.symmetry import symmetric_part
 
 __all__ = ["CORRECTIONS", "FittedCorrection", "fit_correction"]

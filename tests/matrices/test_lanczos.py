@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from krein.similarities.centering import centered_inner_products, centered_rows, square_means
-from krein.similarities.lanczos import block_lanczos
-from krein.similarities.operator import SymmetricOperator
+from krein.matrices.centering import centered_inner_products, centered_rows, square_means
+from krein.matrices.lanczos import block_lanczos
+from krein.matrices.matrix_operator import SymmetricOperator
 
 N = 500
 

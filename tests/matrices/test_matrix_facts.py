@@ -7,12 +7,12 @@ import itertools
 import numpy as np
 import pytest
 
-from krein.similarities import matrix_spectrum as module
-from krein.similarities.entries import as_square, scan_entries
-from krein.similarities.matrix_spectrum import matrix_spectrum, noise_band
-from krein.similarities.operator import SymmetricOperator
-from krein.similarities.replication import replicate_negative_part
-from krein.similarities.triangles import check_triangles
+from krein.matrices import matrix_spectrum as module
+from krein.matrices.entries import as_square, scan_entries
+from krein.matrices.matrix_operator import SymmetricOperator
+from krein.matrices.matrix_spectrum import matrix_spectrum, noise_band
+from krein.matrices.replication import replicate_negative_part
+from krein.matrices.triangles import check_triangles
 
 
 def symmetric_noise(rng, n, deviation):

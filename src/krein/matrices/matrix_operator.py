@@ -10,7 +10,7 @@ import numpy as np
 
 from krein._core.rows import row_blocks
 from krein._core.threads import blas_threads, quiet_blas
-from krein.similarities.centering import centered_inner_products
+from krein.matrices.centering import centered_inner_products
 from krein.similarities.symmetry import symmetric_part
 
 __all__ = ["SymmetricOperator"]

@@ -7,8 +7,8 @@ import pytest
 
 from krein._core.pivots import pivoted_rows
 from krein.kernels import DeltaGaussian
+from krein.nystroem.direct_columns import DirectColumns
 from krein.similarities import KernelSimilarity, PrecomputedSimilarity
-from krein.similarities.pivots import DirectColumns
 
 
 def sought(K, count, seed=0):

@@ -8,7 +8,7 @@ import numpy as np
 
 from krein._core.checks import one_of, real
 from krein._core.threads import quiet_blas
-from krein.similarities.spectrum import SignedSpectrum, signed_root, signed_spectrum, significant
+from krein.nystroem.spectrum import SignedSpectrum, signed_root, signed_spectrum, significant
 
 __all__ = ["CLEAR_OF_ROUNDING", "best_cut", "check_fraction", "check_tol", "cut_by_halves"]
 

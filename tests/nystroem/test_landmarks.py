@@ -8,11 +8,8 @@ import scipy.sparse as sp
 
 from helpers import frozen
 from krein.kernels import NTK, DeltaGaussian
-from krein.similarities import (
-    KernelSimilarity,
-    PrecomputedSimilarity,
-    select_landmarks,
-)
+from krein.nystroem import select_landmarks
+from krein.similarities import KernelSimilarity, PrecomputedSimilarity
 
 KERNEL = DeltaGaussian(1.0, 10.0)
 X = frozen(np.random.default_rng(0).normal(size=(80, 3)))

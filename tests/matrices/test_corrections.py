@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from helpers import frozen
-from krein.similarities import CORRECTIONS, FittedCorrection, fit_correction, signed_spectrum
-from krein.similarities.nearest import nearest_with_diagonal
+from krein.matrices import CORRECTIONS, FittedCorrection, fit_correction
+from krein.matrices.nearest import nearest_with_diagonal
+from krein.nystroem import signed_spectrum
 
 CONSISTENT = ("clip", "flip", "square")
 

@@ -11,9 +11,9 @@ from krein._core.checks import one_of
 from krein._core.clusters import cluster_centers
 from krein._core.pivots import pivoted_rows
 from krein._core.rows import as_rows
+from krein.nystroem.direct_columns import DirectColumns
 from krein.similarities.columns import CalledColumns, CandidateColumns
 from krein.similarities.objects import Objects, as_objects
-from krein.similarities.pivots import DirectColumns
 from krein.similarities.similarity import DirectSimilarity, KernelSimilarity
 
 __all__ = ["LANDMARK_RULES", "check_rule", "landmark_objects", "select_landmarks"]

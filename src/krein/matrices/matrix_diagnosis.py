@@ -7,20 +7,55 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from krein.learning.negative_part import PartScores
+from krein.matrices.entries import EntryScan
+from krein.matrices.matrix_spectrum import MatrixSpectrum, NoiseBand
+from krein.matrices.replication import Replication
+from krein.matrices.triangles import TriangleCheck
 from krein.show.cards import card, sketch, stems
 from krein.show.style import Style
-from krein.similarities.entries import EntryScan
-from krein.similarities.matrix_spectrum import MatrixSpectrum, NoiseBand
-from krein.similarities.replication import Replication
-from krein.similarities.triangles import TriangleCheck
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["MatrixDiagnosis"]
+__all__ = ["MatrixDiagnosis", "PartScores"]
 
 _SKETCHED = 40  # eigenvalues from each end, in a notebook
+_DEVIATIONS = 2.0  # standard errors by which two scores must differ to count as different
+
+
+@final
+@dataclass(frozen=True)
+class PartScores:
+    r"""Scores of ridge with the whole matrix and with its positive part alone.
+
+    Parameters
+    ----------
+    kept : float
+        Score with the negative part: :math:`|K|` as norm, K as similarity.
+    dropped : float
+        Score with negative eigenvalues clipped, consistently for the objects held out.
+    error : float
+        Standard error of ``kept - dropped``, with the correction of [1]_ for overlapping training sets.
+    measure : {"accuracy", "R2"}
+    n_objects : int
+        Objects used.
+
+    References
+    ----------
+    .. [1] C. Nadeau and Y. Bengio. "Inference for the generalization error". Machine Learning, 2003.
+    """
+
+    kept: float
+    dropped: float
+    error: float
+    measure: str
+    n_objects: int
+
+    @property
+    def difference(self) -> int:
+        """1 if keeping the negative part is better by more than chance, -1 if worse, else 0."""
+        gain = self.kept - self.dropped
+        return int(np.sign(gain)) if abs(gain) > _DEVIATIONS * self.error else 0
 
 
 @final
@@ -192,7 +227,7 @@ class MatrixDiagnosis:
         -------
         matplotlib.axes.Axes
         """
-        from krein.plotting import plot_spectrum
+        from krein.show.matrix_plots import plot_spectrum
 
         return plot_spectrum(self._drawable(), ax, band=self.band, style=style)
 
@@ -209,7 +244,7 @@ class MatrixDiagnosis:
         -------
         matplotlib.axes.Axes
         """
-        from krein.plotting import plot_objects
+        from krein.show.matrix_plots import plot_objects
 
         return plot_objects(self._drawable(), ax, labels=self.labels, style=style)
 

@@ -12,11 +12,11 @@ import numpy as np
 from krein._core.rows import row_blocks
 from krein._core.staircase import Staircase
 from krein._core.threads import n_threads, quiet_blas, share
+from krein.nystroem.truncation import check_fraction
 from krein.similarities.called import CallableSimilarity
 from krein.similarities.evaluation import Effort
 from krein.similarities.objects import Objects
 from krein.similarities.similarity import DirectSimilarity, Similarity
-from krein.similarities.truncation import check_fraction
 
 __all__ = ["FittedNystroem", "check_landmarks", "fill_features"]
 

@@ -7,7 +7,7 @@ from typing import final
 
 import numpy as np
 
-from krein.similarities.spectrum import SignedSpectrum, signed_spectrum
+from krein.nystroem.spectrum import SignedSpectrum, signed_spectrum
 
 __all__ = ["NearestMatrix", "nearest_with_diagonal"]
 

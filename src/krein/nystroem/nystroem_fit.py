@@ -10,21 +10,21 @@ import numpy as np
 from krein._core.checks import positive_integer
 from krein._core.staircase import Staircase, as_staircase
 from krein._core.threads import quiet_blas
-from krein.similarities.called import CallableSimilarity
-from krein.similarities.columns import KernelChoice
-from krein.similarities.evaluation import Effort
-from krein.similarities.landmarks import check_rule, landmark_objects, select_landmarks
-from krein.similarities.nystroem import FittedNystroem, fill_features
-from krein.similarities.similarity import DirectSimilarity, PrecomputedSimilarity, Similarity
-from krein.similarities.spectrum import (
+from krein.nystroem.fitted_nystroem import FittedNystroem, fill_features
+from krein.nystroem.landmarks import check_rule, landmark_objects, select_landmarks
+from krein.nystroem.spectrum import (
     SignedSpectrum,
     compress_features,
     positive_root,
     signed_root,
     signed_spectrum,
 )
+from krein.nystroem.truncation import CLEAR_OF_ROUNDING, best_cut, check_tol, cut_by_halves
+from krein.similarities.called import CallableSimilarity
+from krein.similarities.columns import KernelChoice
+from krein.similarities.evaluation import Effort
+from krein.similarities.similarity import DirectSimilarity, PrecomputedSimilarity, Similarity
 from krein.similarities.symmetry import check_symmetric, symmetric_part
-from krein.similarities.truncation import CLEAR_OF_ROUNDING, best_cut, check_tol, cut_by_halves
 
 __all__ = ["NystroemFit", "NystroemRecipe", "fit_nystroem"]
 

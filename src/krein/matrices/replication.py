@@ -9,8 +9,8 @@ from typing import final
 import numpy as np
 
 from krein._core.threads import quiet_blas
-from krein.similarities.operator import SymmetricOperator
-from krein.similarities.spectrum import signed_spectrum
+from krein.matrices.matrix_operator import SymmetricOperator
+from krein.nystroem.spectrum import signed_spectrum
 
 __all__ = ["Replication", "replicate_negative_part"]
 

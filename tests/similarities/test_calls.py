@@ -7,7 +7,7 @@ import time
 import numpy as np
 import pytest
 
-from krein._core.calls import Piece, call_elsewhere, call_piece
+from krein.similarities.calls import Piece, call_elsewhere, call_piece
 
 LEFT, RIGHT = list(range(700)), list(range(3))  # more on the left than are kept as Python's numbers
 ALL = Piece(LEFT, RIGHT, (700, 3))

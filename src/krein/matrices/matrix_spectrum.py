@@ -7,9 +7,9 @@ from typing import final
 
 import numpy as np
 
-from krein.similarities.lanczos import block_lanczos
-from krein.similarities.operator import SymmetricOperator
-from krein.similarities.spectrum import signed_spectrum
+from krein.matrices.lanczos import block_lanczos
+from krein.matrices.matrix_operator import SymmetricOperator
+from krein.nystroem.spectrum import signed_spectrum
 
 __all__ = ["MatrixSpectrum", "NoiseBand", "matrix_spectrum", "noise_band"]
 

@@ -61,7 +61,7 @@ def fit_once(n_rows: int, n_components: int, *, products: bool) -> dict[str, flo
     from krein.estimators.learners.ridge import KreinRidgeClassifier
     from krein.estimators.maps.fourier import SignedFourierFeatures
     from krein.kernels import NTK
-    from krein.learning.stream import block_length
+    from krein.rows.feature_blocks import block_length
 
     X, y = covtype(n_rows)
     before = peak_mib()
@@ -90,8 +90,8 @@ def fit_once(n_rows: int, n_components: int, *, products: bool) -> dict[str, flo
 def interleaved(features: Any, X: np.ndarray, y: np.ndarray, rows: int) -> dict[str, float]:
     """The steps of a fit, block by block, each block followed by its bare product: other work on the machine slows both."""
     from krein.estimators.learners.ridge import KreinRidgeClassifier
-    from krein.learning.first_pass import look_at_matrix
     from krein.learning.ridge_sums import add_rows
+    from krein.rows.look import look_at_matrix
 
     names = ("feature_fit", "blocks", "solve", "transform", "float64", "float32")
     clocks = {name: np.zeros(2) for name in names}

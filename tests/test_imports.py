@@ -16,7 +16,7 @@ import krein
 SOURCE = Path(krein.__file__).parent
 SUBPACKAGES = [
     *("_core", "show", "kernels", "measures", "sampling", "features", "similarities", "nystroem", "matrices"),
-    *("learning", "distributed", "files"),
+    *("rows", "learning", "files"),
     *("export", "estimators", "baselines", "datasets", "plotting", "comparison", "paper", "cli"),
 ]
 BELOW_ESTIMATORS = set(SUBPACKAGES[: SUBPACKAGES.index("estimators")])

@@ -8,7 +8,6 @@ import numpy as np
 
 from krein._core.checks import real, truth_value
 from krein.learning.negative_part import PartScores, score_negative_part
-from krein.learning.targets import are_quantities, target_columns
 from krein.matrices.concentration import Concentration, concentration_of_negative_part
 from krein.matrices.entries import EntryScan, as_square, scan_entries
 from krein.matrices.matrix_diagnosis import MatrixDiagnosis
@@ -19,6 +18,7 @@ from krein.matrices.triangles import TriangleCheck, check_triangles
 from krein.measures import Diagnosis
 from krein.measures import diagnose as diagnose_kernel
 from krein.measures.protocol import RadialKernel
+from krein.rows.targets import are_quantities, target_columns
 
 __all__ = ["diagnose"]
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from krein.learning.left_out import left_out_model
-from krein.learning.stream import Features
 from krein.learning.sums import NormalSums
+from krein.rows.feature_blocks import Features
 
 
 class _Identity(Features):

@@ -4,14 +4,15 @@ import numpy as np
 import pytest
 
 from krein import KreinRidge
-from krein.learning.columns import ColumnSummary
-from krein.learning.first_pass import look_at_matrix
 from krein.learning.ridge_choice import RidgeOptions, best_candidate, check_lam, solve_ridge
 from krein.learning.ridge_sums import add_rows
-from krein.learning.row_sample import distinct_rows, row_keys, sample_numbers
-from krein.learning.stream import Features
 from krein.learning.sums import FeatureSums, NormalSums
-from krein.learning.targets import LabelTargets, NumberTargets
+from krein.rows.columns import ColumnSummary
+from krein.rows.equal import distinct_rows
+from krein.rows.feature_blocks import Features
+from krein.rows.look import look_at_matrix
+from krein.rows.sample import row_keys, sample_numbers
+from krein.rows.targets import LabelTargets, NumberTargets
 
 
 class TestBestCandidate:
@@ -94,7 +95,7 @@ class TestSolution:
 
 @pytest.mark.parametrize("limit", [1, 30, 500, 1000])
 def test_numbers_of_a_sample_are_those_of_smallest_key(limit, monkeypatch):
-    monkeypatch.setattr("krein.learning.row_sample._KEYS_AT_A_TIME", 64)
+    monkeypatch.setattr("krein.rows.sample._KEYS_AT_A_TIME", 64)
     keys = row_keys(np.arange(500))
     np.testing.assert_array_equal(sample_numbers(500, limit), np.sort(np.argsort(keys)[:limit]))
 
@@ -153,7 +154,7 @@ def test_a_summary_is_valid_or_not_there():
 
 
 def test_a_row_of_the_sample_is_named_by_its_number(monkeypatch):
-    monkeypatch.setattr("krein.learning.first_pass.FEATURE_ROWS", 20)
+    monkeypatch.setattr("krein.rows.look.FEATURE_ROWS", 20)
     X = np.ones((100, 2))
     bad = sample_numbers(100, 20)[7]
     X[bad] = np.inf

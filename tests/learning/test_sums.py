@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from krein.learning import NormalSums, RowSample, row_keys
+from krein.learning import NormalSums
 from krein.learning.ridge_sums import RidgeSums
-from krein.learning.stream import FeatureBlock
+from krein.rows.feature_blocks import FeatureBlock
+from krein.rows.sample import RowSample, row_keys
 
 
 @pytest.fixture(scope="module")

@@ -13,8 +13,8 @@ from krein.comparison.folds import compare_models
 from krein.comparison.matrix_contenders import matrix_contenders
 from krein.comparison.model_comparison import ModelComparison
 from krein.comparison.scores import FoldScore
-from krein.learning.targets import are_quantities
 from krein.matrices.entries import as_square, scan_entries
+from krein.rows.targets import are_quantities
 
 __all__ = ["compare", "matrix_task"]
 

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from krein._core.files import whole_file
 from krein.export import Expression, onnx_model, rows_input, torch_module, translate
-from krein.learning.stream import RowModel
+from krein.rows.feature_blocks import RowModel
 
 __all__ = ["ExportMixin", "RowModelExportMixin"]
 

@@ -28,9 +28,9 @@ from krein.kernels import (
     Sum,
 )
 from krein.learning.kernel_model import KernelModel
-from krein.learning.stream import LinearModel
 from krein.learning.tuning.placement import Placement
 from krein.nystroem.fitted_nystroem import FittedNystroem
+from krein.rows.feature_blocks import LinearModel
 from krein.similarities.similarity import KernelSimilarity
 
 __all__ = ["translate", "radial_expression"]

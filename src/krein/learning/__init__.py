@@ -2,7 +2,6 @@
 
 from krein.learning.components import SignedComponents, signed_components
 from krein.learning.path import Regularizer, RidgePath, ridge_path
-from krein.learning.row_sample import RowSample, row_keys
 from krein.learning.selection import default_grid, gcv_scores, held_out_scores, loo_scores
 from krein.learning.solve import SingularSystemError, solve_definite
 from krein.learning.sums import CenteredFeatures, CenteredSums, FeatureSums, NormalSums
@@ -12,8 +11,6 @@ __all__ = [
     "CenteredFeatures",
     "NormalSums",
     "CenteredSums",
-    "RowSample",
-    "row_keys",
     "Regularizer",
     "RidgePath",
     "ridge_path",

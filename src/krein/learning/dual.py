@@ -8,7 +8,7 @@ import numpy as np
 
 from krein.learning.dense import symmetric_eigen
 from krein.learning.path import Regularizer
-from krein.learning.row_sample import row_keys
+from krein.rows.sample import row_keys
 
 __all__ = ["DualProblem", "dual_problem", "fold_scores"]
 

@@ -15,10 +15,10 @@ from krein.kernels import Kernel
 from krein.learning.dual import dual_problem
 from krein.learning.exact_ridge import fit_exact_ridge
 from krein.learning.path import Regularizer
-from krein.learning.stream import block_length, finite_rows
 from krein.learning.tuning.choice import Choice
-from krein.learning.tuning.merged_rows import MergedRows
 from krein.learning.tuning.placement import Placement
+from krein.rows.equal import MergedRows
+from krein.rows.feature_blocks import block_length, finite_rows
 
 __all__ = ["KernelModel", "fit_kernel_model"]
 

@@ -13,8 +13,8 @@ import numpy as np
 from scipy import linalg
 
 from krein._core.threads import blas_threads
-from krein.learning.stream import Features, feature_blocks
 from krein.learning.sums import CenteredSums
+from krein.rows.feature_blocks import Features, feature_blocks
 
 __all__ = ["LeftOutModel", "left_out_model"]
 

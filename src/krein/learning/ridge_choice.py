@@ -16,9 +16,9 @@ from krein.learning.path import Regularizer, RidgePath, ridge_path
 from krein.learning.ridge_sums import RidgeSums
 from krein.learning.selection import default_grid, gcv_scores, held_out_scores, loo_scores
 from krein.learning.solve import NEARLY_SINGULAR, SINGULAR, clear_of_singularity, solve_definite
-from krein.learning.stream import Features
 from krein.learning.sums import CenteredSums
-from krein.learning.targets import Targets
+from krein.rows.feature_blocks import Features
+from krein.rows.targets import Targets
 
 __all__ = ["RidgeOptions", "RidgeSolution", "best_candidate", "by_ratio", "check_lam", "solve_ridge", "with_ratios"]
 

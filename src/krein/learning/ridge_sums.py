@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from krein.learning.row_sample import RowSample, row_keys
-from krein.learning.stream import FeatureBlock, Features, feature_blocks
 from krein.learning.sums import NormalSums
-from krein.learning.targets import Targets
+from krein.rows.feature_blocks import FeatureBlock, Features, feature_blocks
+from krein.rows.sample import RowSample, row_keys
+from krein.rows.targets import Targets
 
 __all__ = ["RidgeSums", "add_rows"]
 

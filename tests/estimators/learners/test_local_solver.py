@@ -12,11 +12,11 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import krein
 from krein import KreinRidge, KreinRidgeClassifier, SignedFourierFeatures
-from krein.learning import first_pass
 from krein.learning.leaves import fit as leaf_fit
 from krein.learning.leaves import leaf
 from krein.learning.leaves.gram import lower_gram
 from krein.learning.tuning import limits
+from krein.rows import look
 
 FEATURES = SignedFourierFeatures(krein.kernels.Gaussian(2.0), 40, random_state=0)
 
@@ -193,7 +193,7 @@ def test_many_rows_of_few_points_are_no_more_work(
         return lower_gram(kernel, X)
 
     monkeypatch.setattr(leaf, "lower_gram", counted)
-    monkeypatch.setattr(first_pass, "FEATURE_ROWS", 600)
+    monkeypatch.setattr(look, "FEATURE_ROWS", 600)
     rng = np.random.default_rng(0)
     X = np.ones((6000, 2))
     if kind == "one point in most rows":

@@ -12,7 +12,7 @@ from krein.estimators.maps.fourier import SignedFourierFeatures
 from krein.estimators.maps.nystroem import KreinNystroem
 from krein.estimators.maps.tuned import TunedFeatures
 from krein.kernels import NTK, DeltaGaussian
-from krein.learning import first_pass, stream
+from krein.rows import feature_blocks, look
 from standin_map import CosineMap
 
 
@@ -38,15 +38,15 @@ LEARNERS = {
 def test_every_row_is_transformed_once_and_checked_once(rows, name, limit, monkeypatch):
     X, y = rows
     checked = []
-    whole = stream.finite_rows
+    whole = feature_blocks.finite_rows
 
     def finite_rows(X, start):
         checked.append(np.arange(start, start + len(X)) if isinstance(start, int) else start)
         return whole(X, start)
 
-    for module in (first_pass, stream):
+    for module in (look, feature_blocks):
         monkeypatch.setattr(module, "finite_rows", finite_rows)
-    monkeypatch.setattr(first_pass, "FEATURE_ROWS", limit)
+    monkeypatch.setattr(look, "FEATURE_ROWS", limit)
     CountingMap.reset()
     clone(LEARNERS[name]).fit(X, y if name in ("ridge", "validation") else y > 0.5)
     assert CountingMap.rows == 3000
@@ -95,7 +95,7 @@ def state_of(model):
 @pytest.mark.parametrize("selection", ["loo", "validation", "gcv"])
 def test_a_call_to_partial_fit_that_fails_leaves_no_trace(rows, monkeypatch, selection, bad):
     X, y = rows
-    monkeypatch.setattr(stream, "_BLOCK_BYTES", 1)  # blocks of 256 rows
+    monkeypatch.setattr(feature_blocks, "_BLOCK_BYTES", 1)  # blocks of 256 rows
     labels = np.array(["low", "middle", "top"])[np.digitize(y, [0.2, 0.8])]
     learner = KreinRidgeClassifier(CosineMap(), selection=selection, lam=np.geomspace(1e-6, 1e-1, 11))
     never, model = clone(learner), clone(learner)
@@ -131,7 +131,7 @@ def test_a_call_to_partial_fit_that_fails_leaves_no_trace(rows, monkeypatch, sel
 
 def test_a_first_call_that_fails_leaves_no_trace_either(rows, monkeypatch):
     X, y = rows
-    monkeypatch.setattr(stream, "_BLOCK_BYTES", 1)
+    monkeypatch.setattr(feature_blocks, "_BLOCK_BYTES", 1)
     model = KreinRidge(CosineMap())
     X_bad = np.ones((600, 2))
     X_bad[-1] = np.nan
@@ -144,7 +144,7 @@ def test_a_first_call_that_fails_leaves_no_trace_either(rows, monkeypatch):
 
 def test_a_map_that_refuses_a_late_row_leaves_no_trace(rows, monkeypatch):
     X, y = rows
-    monkeypatch.setattr(stream, "_BLOCK_BYTES", 1)
+    monkeypatch.setattr(feature_blocks, "_BLOCK_BYTES", 1)
     model = KreinRidge(SignedFourierFeatures(kernel=NTK(), n_components=32, random_state=0), lam=1e-3)
     model.partial_fit(X[:600], y[:600])
     zero = X[600:1200].copy()
@@ -246,7 +246,7 @@ def test_a_loaded_model_whose_parts_do_not_fit_is_refused(rows, learner):
 def test_columns_are_scaled_by_all_rows_although_the_map_sees_a_sample(rows, scaling, weighted, monkeypatch):
     X, y = rows
     weight = np.random.default_rng(1).integers(0, 3, 3000).astype(float) if weighted else np.ones(3000)
-    monkeypatch.setattr(first_pass, "FEATURE_ROWS", 50)
+    monkeypatch.setattr(look, "FEATURE_ROWS", 50)
     learner = KreinRidge(TunedFeatures(None, scaling=scaling, features=CosineMap()), lam=1e-3)
     chunks = [(X[a : a + 700], y[a : a + 700], weight[a : a + 700]) for a in range(0, 3000, 700)]
     present = X[weight > 0]
@@ -262,7 +262,7 @@ def test_columns_are_scaled_by_all_rows_although_the_map_sees_a_sample(rows, sca
 
 def test_a_value_beyond_the_sample_but_within_the_data_is_not_clipped(rows, monkeypatch):
     X, y = rows
-    monkeypatch.setattr(first_pass, "FEATURE_ROWS", 50)
+    monkeypatch.setattr(look, "FEATURE_ROWS", 50)
     X = X.copy()
     # the two rows of greatest value, which the 50 sampled rows do not reach
     X[17, 0], X[2500, 0] = 40.0, 50.0

@@ -50,7 +50,7 @@ def test_features_that_do_not_fit_in_memory(rows, learner, tmp_path, monkeypatch
     monkeypatch.setattr("krein.learning.newton.fitting.MEMORY_BYTES", 1000)
     monkeypatch.setattr("krein.estimators.learners.newton_base._STREAM_ROWS", 400)
     assert_same(learner(CosineMap()).fit(np.load(tmp_path / "rows.npy", mmap_mode="r"), y), here)
-    monkeypatch.setattr("krein.learning.first_pass.FEATURE_ROWS", 500)
+    monkeypatch.setattr("krein.rows.look.FEATURE_ROWS", 500)
     assert_same(learner(CosineMap()).fit(np.load(tmp_path / "rows.npy", mmap_mode="r"), y), here)
     assert_same(learner(CosineMap()).fit(sp.csr_array(X), y), sparse)
 

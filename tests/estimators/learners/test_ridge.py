@@ -14,7 +14,8 @@ from krein.estimators.learners.ridge import KreinRidge, KreinRidgeClassifier
 from krein.estimators.maps.fourier import SignedFourierFeatures
 from krein.estimators.maps.nystroem import KreinNystroem
 from krein.kernels import Cauchy, DeltaGaussian
-from krein.learning import SingularSystemError, row_keys
+from krein.learning import SingularSystemError
+from krein.rows.sample import row_keys
 from standin_map import CosineMap
 
 REGULARIZERS = ["hilbert", "two", "krein"]
@@ -145,7 +146,7 @@ def test_streams_give_what_fit_gives(labelled, monkeypatch, selection):
     grown = KreinRidgeClassifier(CosineMap(), selection=selection)
     for part in parts:
         grown.partial_fit(part[0], part[1], sample_weight=part[2])
-    monkeypatch.setattr("krein.learning.stream._BLOCK_BYTES", 1)
+    monkeypatch.setattr("krein.rows.feature_blocks._BLOCK_BYTES", 1)
     small_blocks = KreinRidgeClassifier(CosineMap(), selection=selection).fit(X, y, weight)
     for model in (listed, once, grown, small_blocks):
         np.testing.assert_array_equal(model.classes_, whole.classes_)

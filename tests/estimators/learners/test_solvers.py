@@ -11,7 +11,7 @@ from krein.estimators.learners.ridge import KreinRidge, KreinRidgeClassifier
 from krein.estimators.learners.ways import EXACT_ROWS
 from krein.estimators.maps.tuned import TunedFeatures
 from krein.kernels import DeltaGaussian, Gaussian, Laplacian
-from krein.learning import first_pass
+from krein.rows import look
 from standin_map import CosineMap
 
 RNG = np.random.default_rng(0)
@@ -139,7 +139,7 @@ def test_ways_that_cannot_be_taken_are_refused(learner, message):
 def test_exact_cannot_be_started_in_parts_nor_with_more_rows_than_are_sampled(monkeypatch):
     with pytest.raises(ValueError, match="partial_fit"):
         KreinRidge(solver="exact").partial_fit(X, Y)
-    monkeypatch.setattr(first_pass, "FEATURE_ROWS", 100)
+    monkeypatch.setattr(look, "FEATURE_ROWS", 100)
     with pytest.raises(ValueError, match="there are too many"):
         KreinRidge(solver="exact").fit(X, Y)
 

@@ -10,8 +10,8 @@ import pytest
 from krein.learning.leaves import LocalPart, LocalTask, fit_local, matrix_blocks, plan_local
 from krein.learning.leaves import fit as leaf_fit
 from krein.learning.left_out import LeftOutModel
-from krein.learning.stream import Features
-from krein.learning.targets import NumberTargets
+from krein.rows.feature_blocks import Features
+from krein.rows.targets import NumberTargets
 
 
 @pytest.fixture(autouse=True)

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from krein import SignedFourierFeatures
-from krein.distributed.dask_rows import DaskRows
 from krein.features.columns import SectionColumns
 from krein.features.feature_map import FeatureMap
 from krein.features.head import head_basis
 from krein.kernels import NTK, DeltaGaussian, Gaussian, Laplacian, Multiquadric
 from krein.learning.metric import FeatureGradients, GradientProducts
 from krein.measures import Head
+from krein.rows.dask_rows import DaskRows
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(300, 4))

@@ -13,7 +13,7 @@ from krein.learning.newton.machines import Machine, Preparation, fit_machine
 from krein.learning.newton.minimize import minimize
 from krein.learning.newton.passes import RowTask, prepared_passes
 from krein.learning.newton.rows import MemoryRows
-from krein.learning.stream import Features
+from krein.rows.feature_blocks import Features
 
 
 class Identity(Features):

@@ -9,9 +9,9 @@ from typing import Any, final
 
 import numpy as np
 
-from krein.distributed.dask_rows import DaskRows
 from krein.estimators.learners.input_checks import check_class_weight, check_labels, check_weight, weights_by_class
 from krein.learning.newton.labeled import LabeledSample
+from krein.rows.dask_rows import DaskRows
 
 __all__ = ["weigh_chunks", "weigh_dask", "weigh_rows"]
 

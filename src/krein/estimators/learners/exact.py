@@ -16,10 +16,10 @@ from krein.estimators.frozen_params import FrozenParamsMixin
 from krein.estimators.learners.input_checks import check_class_weight, check_labels, check_numbers, check_weight
 from krein.estimators.learners.kernel_matrix import KernelMatrixMixin
 from krein.files.models import SavableMixin
-from krein.learning.copies import find_copies
 from krein.learning.exact_ridge import fit_exact_ridge
 from krein.learning.ridge_choice import check_lam
 from krein.nystroem import signed_spectrum
+from krein.rows.equal import find_copies
 
 __all__ = ["ExactKreinRidge", "ExactKreinSVC"]
 

@@ -10,9 +10,9 @@ from sklearn.base import BaseEstimator
 
 from krein.estimators.learners.input_checks import check_lengths, check_rows, check_weight
 from krein.learning.ridge_sums import RidgeSums, add_rows
-from krein.learning.row_sample import stack_rows
-from krein.learning.stream import Features
-from krein.learning.targets import Targets
+from krein.rows.feature_blocks import Features
+from krein.rows.sample import stack_rows
+from krein.rows.targets import Targets
 
 __all__ = ["Block", "CheckTargets", "add_block", "check_block", "joined_blocks", "numbered_blocks"]
 

@@ -14,7 +14,7 @@ from krein._core.checks import one_of
 from krein.estimators.maps.objects import check_objects, takes_objects
 from krein.estimators.numbers import checked_rows, numbers_in
 from krein.learning.newton.labeled import balanced_weights
-from krein.learning.stream import checked_weight
+from krein.rows.feature_blocks import checked_weight
 
 __all__ = [
     "check_class_weight",
@@ -30,7 +30,7 @@ __all__ = [
 def check_rows(estimator: BaseEstimator, X: Any, *, first: bool) -> Any:
     """Rows as a numeric array or CSR matrix, with their number and names of columns compared or, at first, remembered.
 
-    Finiteness is checked block by block later (`krein.learning.stream.finite_rows`): a check here would read a memory map
+    Finiteness is checked block by block later (`krein.rows.feature_blocks.finite_rows`): a check here would read a memory map
     from end to end.
     """
     if takes_objects(getattr(estimator, "features", None)):

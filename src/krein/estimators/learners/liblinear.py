@@ -11,8 +11,8 @@ from krein.learning.newton.choice import Scores, path_ends
 from krein.learning.newton.fitting import N_FOLDS, Candidates, Chosen, FittedMachine, best_of
 from krein.learning.newton.labeled import LabeledRows, deal_folds
 from krein.learning.newton.machines import LinearFit, Machine
-from krein.learning.stream import Features, all_features
-from krein.learning.targets import winning_columns
+from krein.rows.feature_blocks import Features, all_features
+from krein.rows.targets import winning_columns
 
 __all__ = ["fit_liblinear"]
 

@@ -9,12 +9,12 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from krein.distributed.dask_rows import head_row, is_dask, map_rows
 from krein.estimators.learners.input_checks import check_rows
 from krein.estimators.maps.fitting import CheckedFeatures
 from krein.learning.kernel_model import KernelModel
-from krein.learning.stream import LinearModel, RowModel
-from krein.learning.targets import winning_columns
+from krein.rows.dask_rows import head_row, is_dask, map_rows
+from krein.rows.feature_blocks import LinearModel, RowModel
+from krein.rows.targets import winning_columns
 
 __all__ = [
     "LinearClassifierMixin",

@@ -17,7 +17,6 @@ from sklearn.utils import get_tags
 from krein._core.checks import one_of, positive_integer, positive_real
 from krein._core.rows import row_blocks
 from krein._core.threads import quiet_blas
-from krein.distributed.dask_rows import DaskRows, is_dask
 from krein.estimators.exporting import RowModelExportMixin
 from krein.estimators.learners.given_blocks import Block, check_block, numbered_blocks
 from krein.estimators.learners.input_checks import check_class_weight, check_labels, check_rows
@@ -35,18 +34,19 @@ from krein.estimators.maps.fitting import (
     wants_columns,
 )
 from krein.files.models import SavableMixin
-from krein.learning import first_pass
-from krein.learning.first_pass import ChunkPass, Examples, FirstPass
 from krein.learning.kernel_model import KernelModel
 from krein.learning.newton import exact, fitting, labeled
 from krein.learning.newton.fitting import Candidates, Chosen, FittedMachine, fit_in_memory, fit_stream
 from krein.learning.newton.labeled import LabeledRows, LabeledSample
 from krein.learning.newton.machines import Kind, Machine
 from krein.learning.newton.passes import Add, RowTask, Stream
-from krein.learning.row_sample import sample_numbers
-from krein.learning.stream import Features, LinearModel, RowModel, finite_rows
-from krein.learning.targets import LabelTargets
 from krein.learning.tuning.choice import FEATURE_CHOICE_ROWS, Choice
+from krein.rows import look as looks
+from krein.rows.dask_rows import DaskRows, is_dask
+from krein.rows.feature_blocks import Features, LinearModel, RowModel, finite_rows
+from krein.rows.look import ChunkPass, Examples, FirstPass
+from krein.rows.sample import sample_numbers
+from krein.rows.targets import LabelTargets
 from krein.similarities import Objects
 
 __all__ = ["NewtonClassifier"]
@@ -177,7 +177,7 @@ class NewtonClassifier(RowModelExportMixin, RowClassifierMixin, SavableMixin, Ba
     def _fit_dask(self, rows: DaskRows, candidates: Candidates) -> Self:
         check_rows(self, rows.head, first=True)
         look = rows.first_look(
-            first_pass.FEATURE_ROWS,
+            looks.FEATURE_ROWS,
             LabelTargets(),
             check_labels,
             summarize=wants_columns(self.features),

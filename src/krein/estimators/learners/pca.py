@@ -11,7 +11,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from krein._core.checks import positive_integer, truth_value
 from krein._core.threads import quiet_blas
-from krein.distributed.dask_rows import DaskRows, is_dask
 from krein.estimators.learners.input_checks import check_rows
 from krein.estimators.learners.linear import check_linear, row_values
 from krein.estimators.learners.rollback import unchanged_on_error
@@ -25,10 +24,11 @@ from krein.estimators.maps.fitting import (
     wants_columns,
 )
 from krein.files.models import SavableMixin
-from krein.learning import first_pass
 from krein.learning.components import principal_axes
-from krein.learning.stream import Features, LinearModel, feature_blocks
 from krein.learning.sums import FeatureSums
+from krein.rows import look as looks
+from krein.rows.dask_rows import DaskRows, is_dask
+from krein.rows.feature_blocks import Features, LinearModel, feature_blocks
 
 __all__ = ["KreinPCA"]
 
@@ -105,7 +105,7 @@ class KreinPCA(SavableMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         if is_dask(X):
             rows = DaskRows.of(X)
             check_rows(self, rows.head, first=True)
-            seen = rows.first_look(first_pass.FEATURE_ROWS, summarize=wants_columns(self.features)).seen
+            seen = rows.first_look(looks.FEATURE_ROWS, summarize=wants_columns(self.features)).seen
         else:
             X = check_rows(self, X, first=True)
             X, seen, checked = look_for(self.features, X)

@@ -9,7 +9,6 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from krein.distributed.dask_rows import is_dask
 from krein.estimators.learners.class_weights import weigh_chunks, weigh_dask, weigh_rows
 from krein.estimators.learners.given_blocks import CheckTargets
 from krein.estimators.learners.input_checks import check_labels, check_numbers
@@ -18,7 +17,8 @@ from krein.estimators.learners.ridge_base import RidgeBase
 from krein.learning.kernel_model import KernelModel
 from krein.learning.leaves.local import LocalPart
 from krein.learning.ridge_choice import RidgeSolution
-from krein.learning.targets import LabelTargets, NumberTargets, Targets
+from krein.rows.dask_rows import is_dask
+from krein.rows.targets import LabelTargets, NumberTargets, Targets
 
 __all__ = ["KreinRidge", "KreinRidgeClassifier"]
 

@@ -13,8 +13,6 @@ from sklearn.base import BaseEstimator
 
 from krein._core.checks import one_of, positive_integer, real, truth_value
 from krein._core.threads import quiet_blas
-from krein.distributed.dask_leaves import fit_local_dask
-from krein.distributed.dask_rows import DaskRows, is_dask
 from krein.estimators.exporting import RowModelExportMixin
 from krein.estimators.learners.given_blocks import (
     Block,
@@ -41,17 +39,19 @@ from krein.estimators.maps.fitting import (
     wants_columns,
 )
 from krein.files.models import SavableMixin
-from krein.learning import first_pass
-from krein.learning.first_pass import ChunkPass, Examples, FirstPass
 from krein.learning.kernel_model import KernelModel, fit_kernel_model
+from krein.learning.leaves.dask_leaves import fit_local_dask
 from krein.learning.leaves.local import LocalModel, LocalPart, LocalTask, fit_local, matrix_blocks
 from krein.learning.path import Regularizer
 from krein.learning.ridge_choice import RidgeOptions, RidgeSolution, check_lam, solve_ridge
 from krein.learning.ridge_sums import RidgeSums, add_rows
-from krein.learning.stream import Features, LinearModel, RowModel
-from krein.learning.targets import Targets
 from krein.learning.tuning.choice import Choice
 from krein.learning.tuning.limits import EXACT_ROWS
+from krein.rows import look as looks
+from krein.rows.dask_rows import DaskRows, is_dask
+from krein.rows.feature_blocks import Features, LinearModel, RowModel
+from krein.rows.look import ChunkPass, Examples, FirstPass
+from krein.rows.targets import Targets
 from krein.similarities import Objects
 
 __all__ = ["RidgeBase"]
@@ -147,7 +147,7 @@ class RidgeBase(RowModelExportMixin, SavableMixin, BaseEstimator, ABC):
     def _fit_dask(self, rows: DaskRows, targets: Targets, options: RidgeOptions) -> Self:
         check_rows(self, rows.head, first=True)
         look = rows.first_look(
-            first_pass.FEATURE_ROWS,
+            looks.FEATURE_ROWS,
             targets,
             self._check_targets,
             summarize=wants_columns(self.features),
@@ -190,10 +190,10 @@ class RidgeBase(RowModelExportMixin, SavableMixin, BaseEstimator, ABC):
         again, complete = chunks, True
         if iter(chunks) is chunks:  # an iterator: its head is looked at and learned from, the rest only learned from
             rest, head = iter(chunks), []
-            while look.rows < first_pass.FEATURE_ROWS and (chunk := next(rest, None)) is not None:
+            while look.rows < looks.FEATURE_ROWS and (chunk := next(rest, None)) is not None:
                 head.append(chunk)
                 self._look(look, chunk)
-            again, complete = chain(head, rest), look.rows < first_pass.FEATURE_ROWS
+            again, complete = chain(head, rest), look.rows < looks.FEATURE_ROWS
         else:
             for chunk in chunks:
                 self._look(look, chunk)

@@ -13,7 +13,7 @@ from krein.estimators.learners.newton_base import NewtonClassifier
 from krein.learning.newton.fitting import Candidates, Chosen, FittedMachine
 from krein.learning.newton.labeled import LabeledRows
 from krein.learning.newton.passes import Stream
-from krein.learning.stream import Features
+from krein.rows.feature_blocks import Features
 
 __all__ = ["C_GRID", "KreinSVC"]
 

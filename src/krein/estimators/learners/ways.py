@@ -8,15 +8,15 @@ import numpy as np
 import scipy.sparse as sp
 
 from krein.estimators.maps.fitting import DataChosenMap
-from krein.learning.first_pass import FirstPass, comparable
 from krein.learning.leaves.local import LocalTask, plan_local
 from krein.learning.left_out import left_out_model
 from krein.learning.ridge_choice import RidgeOptions, RidgeSolution
 from krein.learning.ridge_sums import RidgeSums
-from krein.learning.stream import Features
-from krein.learning.targets import NumberTargets, Targets
 from krein.learning.tuning.choice import Choice
 from krein.learning.tuning.limits import EXACT_ROWS
+from krein.rows.feature_blocks import Features
+from krein.rows.look import FirstPass, comparable
+from krein.rows.targets import NumberTargets, Targets
 
 __all__ = ["SOLVERS", "choose_for", "columns_for", "local_task", "options_for", "way_of_solving"]
 

@@ -15,11 +15,11 @@ from krein._core.errors import ExportError
 from krein.estimators.exporting import ExportMixin
 from krein.estimators.maps.objects import takes_objects
 from krein.export import Expression, translate
-from krein.learning import first_pass
-from krein.learning.first_pass import Examples, FirstPass, look_at_matrix
 from krein.learning.path import Regularizer
-from krein.learning.stream import Features
 from krein.learning.tuning.choice import Choice
+from krein.rows import look as looks
+from krein.rows.feature_blocks import Features
+from krein.rows.look import Examples, FirstPass, look_at_matrix
 from krein.similarities import Objects
 
 __all__ = [
@@ -205,7 +205,7 @@ def look_for(
 
     A map of objects is fitted on the way, and the rows that come back are the features of the objects.
     """
-    if takes_objects(features) and (isinstance(X, Objects) or X.shape[0] <= first_pass.FEATURE_ROWS):
+    if takes_objects(features) and (isinstance(X, Objects) or X.shape[0] <= looks.FEATURE_ROWS):
         Z, seen = _fit_on_objects(features, X, weight, None if examples is None else examples.y)
         return Z, seen, True
     pairwise = features is not None and bool(get_tags(features).input_tags.pairwise)

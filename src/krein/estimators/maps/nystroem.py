@@ -15,8 +15,8 @@ from krein.estimators.maps.base import SignedFeatureMap, as_generator
 from krein.estimators.maps.objects import ObjectMap, check_objects, object_tags
 from krein.kernels import Kernel
 from krein.learning.distance_choice import chosen_kernel
-from krein.learning.targets import target_columns
 from krein.nystroem import FittedNystroem, NystroemFit, NystroemRecipe, fit_nystroem
+from krein.rows.targets import target_columns
 from krein.similarities import DistanceKernel, Effort, Objects, as_similarity, is_called, is_precomputed, kernel_of
 from krein.similarities.columns import KernelChoice
 

@@ -23,10 +23,8 @@ from krein.estimators.maps.nystroem import KreinNystroem
 from krein.estimators.numbers import checked_rows
 from krein.export import Expression, translate
 from krein.kernels import Kernel
-from krein.learning.first_pass import Examples, FirstPass, comparable, look_at_matrix
 from krein.learning.metric.rechoose import in_learned_metric
 from krein.learning.path import Regularizer
-from krein.learning.targets import LabelTargets, NumberTargets, Targets
 from krein.learning.tuning.choice import (
     FEATURE_CHOICE_ROWS,
     Choice,
@@ -39,6 +37,8 @@ from krein.learning.tuning.limits import default_width
 from krein.learning.tuning.placement import SCALINGS, Placement
 from krein.learning.tuning.portfolio import PORTFOLIO
 from krein.learning.tuning.trials import Trials
+from krein.rows.look import Examples, FirstPass, comparable, look_at_matrix
+from krein.rows.targets import LabelTargets, NumberTargets, Targets
 
 __all__ = ["TunedFeatures"]
 

@@ -10,7 +10,6 @@ import numpy as np
 
 from krein._core.checks import real
 from krein._core.rows import row_blocks
-from krein.learning.columns import ColumnSummary
 from krein.learning.leaves.choice import LeafRows
 from krein.learning.leaves.dealt_rows import DealtRows
 from krein.learning.leaves.fit import LeafFit, Report, coarse_tree, fit_leaves, leaf_rows_for
@@ -18,10 +17,11 @@ from krein.learning.leaves.model import LeafModel
 from krein.learning.leaves.splits import SplitTree
 from krein.learning.left_out import LeftOutModel
 from krein.learning.metric import LearnedMetric, best_placement, learn_metric
-from krein.learning.stream import RowModel, finite_rows
-from krein.learning.targets import Targets
 from krein.learning.tuning import Placement, merge_rows, normal_scores, scaled_columns
 from krein.learning.tuning.watching import tell_watcher
+from krein.rows.columns import ColumnSummary
+from krein.rows.feature_blocks import RowModel, finite_rows
+from krein.rows.targets import Targets
 
 __all__ = ["LocalModel", "LocalPart", "LocalPlan", "LocalTask", "fit_local", "matrix_blocks", "plan_local"]
 

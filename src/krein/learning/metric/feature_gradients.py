@@ -68,7 +68,7 @@ class FeatureGradients:
         return out
 
     def add(self, sums: GradientProducts, start: int, X: Any, y: Any = None, weight: np.ndarray | None = None) -> None:
-        """Add the outer products of the gradients at a block of rows, as `krein.distributed.dask_rows.DaskRows.reduce` calls it."""
+        """Add the outer products of the gradients at a block of rows, as `krein.rows.dask_rows.DaskRows.reduce` calls it."""
         sums.add(self(X), weight)
 
 

@@ -38,9 +38,9 @@ from krein._core.threads import blas_threads, quiet_blas
 from krein.kernels import Kernel, Laplacian
 from krein.learning.metric.gradients import GradientProducts, kernel_gradients
 from krein.learning.metric.learned import Form, LearnedMetric, MetricTrial
-from krein.learning.tuning.merged_rows import MergedRows
 from krein.learning.tuning.placement import Placement
 from krein.learning.tuning.portfolio import median_distance
+from krein.rows.equal import MergedRows
 
 __all__ = ["METRIC_ROWS", "best_placement", "learn_metric"]
 

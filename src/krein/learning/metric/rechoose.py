@@ -9,7 +9,7 @@ import numpy as np
 
 from krein.learning.metric.learn import learn_metric
 from krein.learning.tuning.choice import Choice
-from krein.learning.tuning.merged_rows import MergedRows
+from krein.rows.equal import MergedRows
 
 __all__ = ["in_learned_metric"]
 

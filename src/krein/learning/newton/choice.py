@@ -11,7 +11,7 @@ from scipy.special import log_softmax
 from krein.learning.newton.machines import Machine
 from krein.learning.newton.minimize import minimize
 from krein.learning.newton.rows import MemoryRows, Moments
-from krein.learning.targets import winning_columns
+from krein.rows.targets import winning_columns
 
 __all__ = ["Scores", "best_strength", "held_out_scores", "held_out_values", "log_chances", "path_ends"]
 

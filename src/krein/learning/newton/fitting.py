@@ -15,7 +15,7 @@ from krein.learning.newton.passes import RowTask, Stream, prepared_passes
 from krein.learning.newton.rows import MemoryRows, Moments
 from krein.learning.newton.system import Preconditioner, preconditioner
 from krein.learning.ridge_choice import by_ratio
-from krein.learning.stream import Features, all_features
+from krein.rows.feature_blocks import Features, all_features
 
 __all__ = [
     "MEMORY_BYTES",

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from krein.learning.row_sample import RowSample, distinct_groups, sample_numbers
+from krein.rows.equal import distinct_groups
+from krein.rows.sample import RowSample, sample_numbers
 
 __all__ = ["CHOICE_ROWS", "LabeledRows", "LabeledSample", "balanced_weights", "deal_folds"]
 

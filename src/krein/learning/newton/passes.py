@@ -12,7 +12,7 @@ import numpy as np
 from krein.learning.newton.losses import Problems
 from krein.learning.newton.machines import Preparation
 from krein.learning.newton.rows import MemoryRows, Moments, NewtonRows, Point, Solve, cholesky_solver
-from krein.learning.stream import Features, feature_blocks
+from krein.rows.feature_blocks import Features, feature_blocks
 
 __all__ = ["PassRows", "RowTask", "Stream", "Totals", "class_codes", "prepared_passes"]
 

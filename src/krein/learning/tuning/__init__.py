@@ -8,12 +8,12 @@ from krein.learning.tuning.leave_one_out import (
     path_errors_near,
     path_errors_of_sections,
 )
-from krein.learning.tuning.merged_rows import MergedRows, merge_rows
 from krein.learning.tuning.normal_scores import NormalScores, normal_scores
 from krein.learning.tuning.placement import Placement, scaled_columns
 from krein.learning.tuning.portfolio import PORTFOLIO, Candidate, candidates
 from krein.learning.tuning.trials import Trial, Trials
 from krein.learning.tuning.watching import OnTrial, watched_trials
+from krein.rows.equal import MergedRows, merge_rows
 
 __all__ = [
     "NormalScores",

@@ -11,10 +11,8 @@ import numpy as np
 
 from krein._core.threads import quiet_blas, share
 from krein.kernels import DeltaGaussian, Kernel
-from krein.learning.columns import ColumnSummary
 from krein.learning.metric.learned import LearnedMetric
 from krein.learning.path import Regularizer
-from krein.learning.tuning.merged_rows import MergedRows
 from krein.learning.tuning.placement import Placement, scaled_columns
 from krein.learning.tuning.portfolio import PORTFOLIO, candidates
 from krein.learning.tuning.rounds import (
@@ -28,6 +26,8 @@ from krein.learning.tuning.rounds import (
 )
 from krein.learning.tuning.trials import NOTHING_TRIED, Trial, Trials
 from krein.learning.tuning.watching import tell_watcher
+from krein.rows.columns import ColumnSummary
+from krein.rows.equal import MergedRows
 
 __all__ = ["FEATURE_CHOICE_ROWS", "Choice", "choose", "feature_round", "fixed_choice", "unsupervised_choice"]
 

@@ -12,8 +12,8 @@ from krein.learning.dual import dual_problem, fold_scores
 from krein.learning.path import Regularizer, ridge_path
 from krein.learning.ridge_choice import best_candidate
 from krein.learning.solve import NEARLY_SINGULAR
-from krein.learning.tuning.merged_rows import MergedRows
 from krein.nystroem.spectrum import signed_root, signed_spectrum
+from krein.rows.equal import MergedRows
 
 __all__ = ["PathErrors", "path_errors", "path_errors_at", "path_errors_near", "path_errors_of_sections"]
 

@@ -10,8 +10,8 @@ import scipy.sparse as sp
 
 from krein._core.checks import frozen_array, one_of
 from krein._core.rows import unit_rows
-from krein.learning.columns import ColumnSummary
 from krein.learning.tuning.normal_scores import NormalScores
+from krein.rows.columns import ColumnSummary
 
 __all__ = ["SCALINGS", "Placement", "scaled_columns"]
 

@@ -24,10 +24,10 @@ from krein.learning.tuning.leave_one_out import (
     path_errors_near,
     path_errors_of_sections,
 )
-from krein.learning.tuning.merged_rows import MergedRows
 from krein.learning.tuning.placement import Placement
 from krein.learning.tuning.portfolio import Candidate
 from krein.learning.tuning.trials import Trial
+from krein.rows.equal import MergedRows
 
 __all__ = ["Contestant", "Grams", "Stage", "feature_stages", "finalists", "ranked", "short_list", "stages"]
 

@@ -18,9 +18,9 @@ import pytest
 
 import krein
 from krein._core.errors import ClusterError
-from krein.distributed import dask_rows
 from krein.kernels import Gaussian
 from krein.learning.leaves import fit as leaf_fit
+from krein.rows import dask_rows
 
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")

@@ -9,11 +9,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from krein._core.rows import row_blocks
-from krein.learning.columns import ColumnSummary
-from krein.learning.row_sample import RowSample, distinct_rows, sample_numbers
-from krein.learning.stream import finite_rows
-from krein.learning.targets import NumberTargets, Targets
-from krein.learning.tuning.merged_rows import MergedRows, merge_rows
+from krein.rows.columns import ColumnSummary
+from krein.rows.equal import MergedRows, distinct_rows, merge_rows
+from krein.rows.feature_blocks import finite_rows
+from krein.rows.sample import RowSample, sample_numbers
+from krein.rows.targets import NumberTargets, Targets
 
 __all__ = ["FEATURE_ROWS", "ChunkPass", "Examples", "FirstPass", "comparable", "look_at_matrix"]
 

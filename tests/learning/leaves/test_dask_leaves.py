@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from krein import KreinRidge, KreinRidgeClassifier
-from krein.distributed import dask_leaves
+from krein.learning.leaves import dask_leaves
 from krein.learning.leaves import fit as leaf_fit
 from standin_map import CosineMap
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-__all__ = ["RowSample", "distinct_groups", "distinct_rows", "row_keys", "sample_numbers", "stack_rows"]
+__all__ = ["RowSample", "row_keys", "sample_numbers", "stack_rows"]
 
 _SALT = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ over the golden ratio, as in SplitMix64
 _KEYS_AT_A_TIME = 2**20  # row numbers hashed at once, 8 MiB of keys
@@ -22,7 +22,7 @@ def row_keys(numbers: np.ndarray) -> np.ndarray:
     Examples
     --------
     >>> import numpy as np
-    >>> from krein.learning import row_keys
+    >>> from krein.rows.sample import row_keys
     >>> bool((row_keys(np.arange(10))[4:] == row_keys(np.arange(4, 10))).all())
     True
     """
@@ -58,7 +58,7 @@ class RowSample:
     Examples
     --------
     >>> import numpy as np
-    >>> from krein.learning import RowSample
+    >>> from krein.rows.sample import RowSample
     >>> whole, left, right = RowSample(3), RowSample(3), RowSample(3)
     >>> X = np.arange(10.0)[:, None]
     >>> number = np.arange(10)
@@ -131,57 +131,3 @@ def stack_rows(parts: list[Any]) -> Any:
     if sp.issparse(parts[0]):
         return sp.vstack(parts, format="csr")
     return np.concatenate(parts)
-
-
-def distinct_rows(X: Any) -> Any:
-    """The distinct rows of X in an order that does not depend on theirs, and that has no order to it either.
-
-    The order is that of their values, shuffled in a fixed way; so float32 rows come in the order of the float64 rows they
-    were rounded from, unless rounding made two of them equal.
-    """
-    if sp.issparse(X):
-        X = sp.csr_array(X)
-        X.sum_duplicates()
-    elif not X.shape[0] or not X.shape[1]:
-        return X
-    return X[distinct_groups(X)[0]]
-
-
-def distinct_groups(X: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Which rows are equal, in the order of `distinct_rows`."""
-    order, start = _sparse_order(X) if sp.issparse(X) else _dense_order(X)
-    run = np.cumsum(start) - 1
-    shuffled = np.argsort(row_keys(np.arange(run[-1] + 1)))
-    group = np.empty(order.size, dtype=np.int64)
-    group[order] = np.argsort(shuffled)[run]
-    return order[start][shuffled], group
-
-
-def _sparse_order(X: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Rows in an order of their own, equal ones together, and where a new one starts."""
-    if not X.has_canonical_format:
-        X = X.copy()
-        X.sum_duplicates()
-    cuts = zip(X.indptr[:-1], X.indptr[1:], strict=True)
-    content = [(X.indices[a:b].tobytes(), X.data[a:b].tobytes()) for a, b in cuts]
-    order = sorted(range(len(content)), key=content.__getitem__)
-    start = [i == 0 or content[row] != content[order[i - 1]] for i, row in enumerate(order)]
-    return np.array(order, dtype=np.int64), np.array(start, dtype=bool)
-
-
-def _dense_order(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Rows in lexicographic order, column by column and only those that are still equal to others; and where a new one starts."""
-    order = np.argsort(X[:, 0], kind="stable")
-    group = np.zeros(order.size, dtype=np.int64)  # by place: the number of the run of rows that are equal so far
-    for column in range(X.shape[1]):
-        tied = np.flatnonzero(np.bincount(group)[group] > 1)
-        if not tied.size:
-            break
-        rows, runs = order[tied], group[tied]
-        values = X[rows, column]
-        if ((values[1:] < values[:-1]) & (runs[1:] == runs[:-1])).any():
-            rows = rows[np.lexsort((values, runs))]
-            order[tied] = rows
-        values = X[order, column]
-        group = np.concatenate([[0], np.cumsum((group[1:] != group[:-1]) | (values[1:] != values[:-1]))])
-    return order, np.concatenate([[True], group[1:] != group[:-1]])

@@ -10,12 +10,12 @@ from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 
-from krein.distributed.dask_compute import compute_all, import_dask
-from krein.learning.columns import ColumnSummary
-from krein.learning.first_pass import Examples, FirstPass
-from krein.learning.row_sample import sample_numbers
-from krein.learning.stream import checked_weight, finite_rows
-from krein.learning.targets import Targets
+from krein.rows.columns import ColumnSummary
+from krein.rows.dask_compute import compute_all, import_dask
+from krein.rows.feature_blocks import checked_weight, finite_rows
+from krein.rows.look import Examples, FirstPass
+from krein.rows.sample import sample_numbers
+from krein.rows.targets import Targets
 
 __all__ = [
     "DaskRows",
@@ -53,7 +53,7 @@ class FirstLook:
     seen : FirstPass
         What one machine would sample.
     targets : ndarray or None
-        Previews of the targets of all blocks, see `krein.learning.targets.Targets.preview`.
+        Previews of the targets of all blocks, see `krein.rows.targets.Targets.preview`.
     """
 
     seen: FirstPass
@@ -151,7 +151,7 @@ class DaskRows:
         return total
 
     def compute(self, *parts: Any) -> Any:
-        """Compute what was made of these rows; see `krein.distributed.dask_compute.compute_all`."""
+        """Compute what was made of these rows; see `krein.rows.dask_compute.compute_all`."""
         size = f" of up to {max(self.X.chunks[0]):,} rows of {self.X.shape[1]:,} columns"
         return compute_all(*parts, block=size)
 

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from krein.distributed.dask_rows import is_dask, transform
 from krein.estimators.learners.pca import KreinPCA
 from krein.estimators.learners.ridge import KreinRidge, KreinRidgeClassifier
 from krein.estimators.learners.svm import KreinSVC
 from krein.estimators.maps.tuned import TunedFeatures
+from krein.rows.dask_rows import is_dask, transform
 from standin_map import CosineMap
 
 dask = pytest.importorskip("dask")
@@ -56,7 +56,7 @@ def test_array_gives_the_model_of_one_machine(rows, selection, weighted):
 
 def test_bounded_samples_agree_between_one_machine_and_many(rows, monkeypatch):
     X, y, _ = rows
-    monkeypatch.setattr("krein.learning.first_pass.FEATURE_ROWS", 300)
+    monkeypatch.setattr("krein.rows.look.FEATURE_ROWS", 300)
     here = KreinRidge(CosineMap(), lam=1e-3).fit(X, y)
     there = KreinRidge(CosineMap(), lam=1e-3).fit(da.from_array(X, chunks=(600, 3)), da.from_array(y, chunks=600))
     np.testing.assert_allclose(there.predict(X), here.predict(X), rtol=0, atol=1e-8)
@@ -123,7 +123,7 @@ def test_how_often_a_block_is_computed(rows, labels, monkeypatch, classify, kept
         shape = (500, *like.shape[1:])
         return da.concatenate([da.from_delayed(part, shape, dtype=like.dtype) for part in parts])
 
-    monkeypatch.setattr("krein.distributed.dask_rows._KEEP_BYTES", kept_bytes)
+    monkeypatch.setattr("krein.rows.dask_rows._KEEP_BYTES", kept_bytes)
     learner = KreinRidgeClassifier if classify else KreinRidge
     targets = labels if classify else y
     with dask.config.set(scheduler="synchronous"):
@@ -155,7 +155,7 @@ def test_lengths_that_are_not_known_cost_one_pass_over_the_source(rows):
 
 def test_columns_are_scaled_by_all_rows_on_a_cluster_too(rows, monkeypatch):
     X, y, weight = rows
-    monkeypatch.setattr("krein.learning.first_pass.FEATURE_ROWS", 100)
+    monkeypatch.setattr("krein.rows.look.FEATURE_ROWS", 100)
     for scaling in ("minmax", "standard"):
         learner = KreinRidge(TunedFeatures(None, scaling=scaling, features=CosineMap()), lam=1e-3)
         here = clone(learner).fit(X, y, weight)

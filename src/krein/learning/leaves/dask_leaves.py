@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from krein.distributed.dask_compute import import_dask
-from krein.distributed.dask_rows import DaskRows, plain_block
 from krein.learning.leaves.choice import LeafChoice, LeafRows, choose_settings
 from krein.learning.leaves.dealt_rows import deal_block, stacked_rows
 from krein.learning.leaves.fit import LeafFit, fit_part, leaves_to_look_at, parts_to_look_at
 from krein.learning.leaves.local import LocalPart, LocalTask
 from krein.learning.leaves.model import LeafModel, joined
+from krein.rows.dask_compute import import_dask
+from krein.rows.dask_rows import DaskRows, plain_block
 
 __all__ = ["fit_local_dask"]
 

@@ -22,7 +22,7 @@ class ColumnSummary:
     Examples
     --------
     >>> import numpy as np
-    >>> from krein.learning.columns import ColumnSummary
+    >>> from krein.rows.columns import ColumnSummary
     >>> X = np.array([[0.0], [4.0], [2.0]])
     >>> both = ColumnSummary.of(X[:1]).merged(ColumnSummary.of(X[1:]))
     >>> both.least, both.greatest, both.mean

@@ -1,0 +1,220 @@
+"""Equal rows taken as one: weights are then numbers of copies, in any order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+import scipy.sparse as sp
+
+from krein.rows.sample import row_keys
+
+__all__ = ["Copies", "MergedRows", "distinct_groups", "distinct_rows", "find_copies", "merge_rows"]
+
+
+@dataclass(frozen=True, eq=False)
+class MergedRows:
+    r"""Distinct rows with their weights, mean targets, and how far the targets of equal rows lie apart.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n_distinct, n_features)
+        In an order that does not depend on that of the rows given, and has no order to it.
+    Y : ndarray of shape (n_distinct, n_targets)
+        Weighted means of the targets.
+    weight : ndarray of shape (n_distinct,)
+        Total weights.
+    scatter : ndarray of shape (n_distinct, n_targets)
+        :math:`\sum_j w_{ij} (y_{ij} - \bar y_i)^2` over equal rows.
+    left_out : ndarray of shape (n_distinct,)
+        What leave-one-out takes away: one copy where all weights are whole numbers, else the whole weight.
+    """
+
+    X: Any
+    Y: np.ndarray
+    weight: np.ndarray
+    scatter: np.ndarray
+    left_out: np.ndarray
+
+    def __len__(self) -> int:
+        return int(self.Y.shape[0])
+
+    @property
+    def total(self) -> float:
+        """Sum of the weights."""
+        return float(self.weight.sum())
+
+    @property
+    def variance(self) -> float:
+        """Squared error of a constant, per unit of weight, summed over the targets."""
+        return float(self._variances().sum())
+
+    def _variances(self) -> np.ndarray:
+        apart = self.weight @ np.square(self.Y - self.weight @ self.Y / self.total)
+        return np.asarray((apart + self.scatter.sum(axis=0)) / self.total)
+
+    def head(self, n_rows: int) -> MergedRows:
+        """The first rows: a sample, as rows are in no order."""
+        if n_rows >= len(self):
+            return self
+        cut = slice(0, n_rows)
+        return MergedRows(self.X[cut], self.Y[cut], self.weight[cut], self.scatter[cut], self.left_out[cut])
+
+    def equalized(self) -> MergedRows:
+        """The same with targets of variance one, so that each counts as much as any other whatever its unit."""
+        variances = self._variances()
+        scale = 1.0 / np.sqrt(np.where(variances > 0.0, variances, 1.0))
+        return MergedRows(self.X, self.Y * scale, self.weight, self.scatter * scale**2, self.left_out)
+
+
+def merge_rows(
+    X: Any,
+    y: np.ndarray,
+    weight: np.ndarray | None = None,
+    *,
+    columns: Callable[[np.ndarray], np.ndarray] | None = None,
+    most: int | None = None,
+) -> MergedRows:
+    """Merge equal rows, and drop those of weight zero.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein.learning.tuning import merge_rows
+    >>> rows = merge_rows(np.array([[1.0], [2.0], [1.0]]), np.array([[0.0], [5.0], [1.0]]))
+    >>> sorted(zip(rows.X[:, 0].tolist(), rows.Y[:, 0].tolist()))
+    [(1.0, 0.5), (2.0, 5.0)]
+    """
+    w = np.ones(y.shape[0]) if weight is None else np.asarray(weight, dtype=np.float64)
+    present = np.flatnonzero(w > 0.0)
+    if not present.size:
+        raise ValueError("sample_weight is zero for all rows, so there is nothing to fit; pass a positive weight")
+    if present.size < w.size:
+        X, y, w = X[present], y[present], w[present]
+    counts = bool((w == np.rint(w)).all())
+    first, group = distinct_groups(X)
+    if most is not None and most < first.size:
+        kept = np.flatnonzero(group < most)
+        first, group, y, w = first[:most], group[kept], y[kept], w[kept]
+    Y = np.asarray(y if columns is None else columns(y), dtype=np.float64)
+    join = sp.csr_array((w, (group, np.arange(w.size))), shape=(first.size, w.size))
+    total = join @ np.ones(w.size)
+    mean = (join @ Y) / total[:, None]
+    scatter = join @ np.square(Y - mean[group])
+    return MergedRows(X[first], mean, total, scatter, np.ones(total.size) if counts else total)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Copies:
+    """Rows of positive weight, equal ones together.
+
+    Parameters
+    ----------
+    first : ndarray of shape (n_distinct,)
+        The number of one row of each group of equal rows.
+    group : ndarray of shape (n_rows,)
+        The group of each row; any for a row of weight zero.
+    share : ndarray of shape (n_rows,)
+        The part of each row in the weight of its group.
+    weight : ndarray of shape (n_distinct,)
+        Of each group.
+    """
+
+    first: np.ndarray
+    group: np.ndarray
+    share: np.ndarray
+    weight: np.ndarray
+
+    def matrix(self, gram: np.ndarray) -> np.ndarray:
+        """The kernel matrix of distinct rows."""
+        return np.asarray(gram[np.ix_(self.first, self.first)])
+
+    def means(self, y: np.ndarray) -> np.ndarray:
+        """Weighted means of targets over equal rows."""
+        columns = [np.bincount(self.group, self.share * column, minlength=self.first.size) for column in y.T]
+        return np.stack(columns, axis=1)
+
+    def spread(self, coefficients: np.ndarray) -> np.ndarray:
+        """Coefficients of distinct rows, dealt to the rows they stand for."""
+        return np.asarray(self.share[:, None] * coefficients[self.group])
+
+
+def find_copies(n_rows: int, rows: Any, weight: np.ndarray | None, codes: np.ndarray | None = None) -> Copies:
+    """Which rows are equal, and of the same class if they have one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> found = find_copies(3, np.array([[1.0], [2.0], [1.0]]), np.array([1.0, 1.0, 3.0]))
+    >>> sorted(found.weight.tolist()), found.share.tolist()
+    ([1.0, 4.0], [0.25, 1.0, 0.75])
+    """
+    weights = np.ones(n_rows) if weight is None else weight
+    present = np.flatnonzero(weights)
+    if not present.size:
+        raise ValueError("sample_weight is zero for all rows, so there is nothing to fit; pass a positive weight")
+    group = np.arange(present.size) if rows is None else distinct_groups(rows[present])[1]
+    if codes is not None:
+        group = group * (int(codes.max()) + 1) + codes[present]
+    _, first, place = np.unique(group, return_index=True, return_inverse=True)
+    total = np.bincount(place, weights[present])
+    where = np.zeros(n_rows, dtype=np.int64)
+    where[present] = place
+    return Copies(present[first], where, np.where(weights > 0.0, weights / total[where], 0.0), total)
+
+
+def distinct_rows(X: Any) -> Any:
+    """The distinct rows of X in an order that does not depend on theirs, and that has no order to it either.
+
+    The order is that of their values, shuffled in a fixed way; so float32 rows come in the order of the float64 rows they
+    were rounded from, unless rounding made two of them equal.
+    """
+    if sp.issparse(X):
+        X = sp.csr_array(X)
+        X.sum_duplicates()
+    elif not X.shape[0] or not X.shape[1]:
+        return X
+    return X[distinct_groups(X)[0]]
+
+
+def distinct_groups(X: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Which rows are equal, in the order of `distinct_rows`."""
+    order, start = _sparse_order(X) if sp.issparse(X) else _dense_order(X)
+    run = np.cumsum(start) - 1
+    shuffled = np.argsort(row_keys(np.arange(run[-1] + 1)))
+    group = np.empty(order.size, dtype=np.int64)
+    group[order] = np.argsort(shuffled)[run]
+    return order[start][shuffled], group
+
+
+def _sparse_order(X: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Rows in an order of their own, equal ones together, and where a new one starts."""
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    cuts = zip(X.indptr[:-1], X.indptr[1:], strict=True)
+    content = [(X.indices[a:b].tobytes(), X.data[a:b].tobytes()) for a, b in cuts]
+    order = sorted(range(len(content)), key=content.__getitem__)
+    start = [i == 0 or content[row] != content[order[i - 1]] for i, row in enumerate(order)]
+    return np.array(order, dtype=np.int64), np.array(start, dtype=bool)
+
+
+def _dense_order(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Rows in lexicographic order, column by column and only those that are still equal to others; and where a new one starts."""
+    order = np.argsort(X[:, 0], kind="stable")
+    group = np.zeros(order.size, dtype=np.int64)  # by place: the number of the run of rows that are equal so far
+    for column in range(X.shape[1]):
+        tied = np.flatnonzero(np.bincount(group)[group] > 1)
+        if not tied.size:
+            break
+        rows, runs = order[tied], group[tied]
+        values = X[rows, column]
+        if ((values[1:] < values[:-1]) & (runs[1:] == runs[:-1])).any():
+            rows = rows[np.lexsort((values, runs))]
+            order[tied] = rows
+        values = X[order, column]
+        group = np.concatenate([[0], np.cumsum((group[1:] != group[:-1]) | (values[1:] != values[:-1]))])
+    return order, np.concatenate([[True], group[1:] != group[:-1]])

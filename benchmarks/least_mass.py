@@ -12,7 +12,7 @@ import numpy as np
 
 import krein
 from krein.kernels import NAMED_KERNELS
-from krein.measures.search.grid import unit_grid
+from krein.measures.search.grids import unit_grid
 
 TARGET = 1.0
 

@@ -17,7 +17,7 @@ from krein.matrices.replication import Replication, replicate_negative_part
 from krein.matrices.triangles import TriangleCheck, check_triangles
 from krein.measures import Diagnosis
 from krein.measures import diagnose as diagnose_kernel
-from krein.measures.protocol import RadialKernel
+from krein.measures.radial_kernel import RadialKernel
 from krein.rows.targets import are_quantities, target_columns
 
 __all__ = ["diagnose"]

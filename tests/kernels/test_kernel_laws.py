@@ -10,8 +10,7 @@ import pytest
 from scipy import integrate, special
 
 from krein.kernels import Cauchy, Gaussian, Kernel, Laplacian, Matern
-from krein.kernels.bessel import log_kv
-from krein.kernels.laws import RadiusLaw, VarianceGammaLaw
+from krein.kernels.laws import RadiusLaw, VarianceGammaLaw, log_kv
 from krein.measures import omega
 
 KERNELS: list[Kernel] = [

@@ -27,7 +27,7 @@ from krein.kernels import (
     SphericalPolynomial,
     ThinPlate,
 )
-from krein.measures.sphere import lower_dimension_with_negative_degree, negative_degrees, sphere_eigenvalues
+from krein.measures.gegenbauer import lower_dimension_with_negative_degree, negative_degrees, sphere_eigenvalues
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 import krein
 from krein.measures import MeasureRecipe
-from krein.measures.recipe import as_measure_recipe
+from krein.measures.build import as_measure_recipe
 
 
 def test_auto():

@@ -8,8 +8,7 @@ import pytest
 
 from krein.kernels import NTK, DeltaGaussian, Gaussian, Multiquadric, Radial, SphericalPolynomial, ThinPlate
 from krein.measures import head_columns, refit
-from krein.measures.refit import ToRefit, measure_to_refit
-from krein.measures.search import least_mass_to_refit
+from krein.measures.refit import ToRefit, least_mass_to_refit, measure_to_refit
 
 R = math.sqrt(2.0)
 

@@ -8,7 +8,7 @@ from scipy.optimize import linprog
 
 from krein.kernels import NTK, Kernel, Laplacian, SphericalPolynomial
 from krein.measures.search import POLICY, Goal, Program, Work
-from krein.measures.search.grid import even_powers, unit_grid
+from krein.measures.search.grids import even_powers, unit_grid
 
 
 def whole(kernel: Kernel, dim: int, radius: float, degree: int, goal: Goal) -> float:

@@ -11,7 +11,7 @@ import pytest
 import krein
 from krein._core.errors import OutOfReachError
 from krein.kernels import NTK, ArcCosine, Kernel, Laplacian, Radial, SphericalPolynomial, ThinPlate
-from krein.measures.search import POLICY, Work, least_mass, restricted
+from krein.measures.search import POLICY, Work, least_mass, solver
 
 NOISE = 1e-15  # relative: the last bits, in which processors differ
 REPEATS = 8
@@ -86,14 +86,14 @@ def test_names_no_number_that_was_computed() -> None:
 def test_is_the_same_whatever_the_solver_says(monkeypatch: pytest.MonkeyPatch, status: int) -> None:
     """A solver that gives up at once, for any reason it knows, is out of reach too, in the same words."""
     expected = verdict(jump, 16, 1.0, 1e-3, 1)[0]
-    solver = restricted.linprog
+    linprog = solver.linprog
 
     def gives_up(*args, **kwargs):
-        result = solver(*args, **kwargs)
+        result = linprog(*args, **kwargs)
         result.status, result.x = status, None
         return result
 
-    monkeypatch.setattr(restricted, "linprog", gives_up)
+    monkeypatch.setattr(solver, "linprog", gives_up)
     assert verdict(jump, 16, 1.0, 1e-3, 1)[0] == expected != ""
 
 

@@ -12,6 +12,7 @@ import krein
 from krein._core.errors import OutOfReachError
 from krein.kernels import NTK, Kernel, Laplacian, Radial
 from krein.measures import Outlook
+from krein.measures.refit import least_mass_to_refit
 from krein.measures.search import (
     COARSE,
     POLICY,
@@ -19,23 +20,22 @@ from krein.measures.search import (
     Work,
     least_mass,
     least_mass_for_width,
-    least_mass_to_refit,
-    restricted,
+    solver,
 )
 
 
 @pytest.fixture
 def programs(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Pivots of each linear program that is solved."""
-    solver, seen = restricted.linprog, []
+    linprog, seen = solver.linprog, []
 
     def counted(*args, **kwargs):
-        result = solver(*args, **kwargs)
+        result = linprog(*args, **kwargs)
         seen.append(int(result.nit))
         assert "time_limit" not in kwargs["options"]
         return result
 
-    monkeypatch.setattr(restricted, "linprog", counted)
+    monkeypatch.setattr(solver, "linprog", counted)
     return seen
 
 

@@ -10,7 +10,7 @@ from helpers import hoeffding_tolerance
 from krein.kernels import NTK, DeltaGaussian, Gaussian, Multiquadric
 from krein.measures import SignedMeasure, omega, orthogonal_variance, predicted_error
 from krein.sampling import MonteCarlo, Orthogonal, Sampler
-from krein.sampling.sharing import shared_covariance, sharing_helps
+from krein.sampling.orthogonal import shared_covariance, sharing_helps
 
 DIM = 8
 Z = np.linspace(0.2, 2.0, 6)

@@ -9,7 +9,7 @@ import numpy as np
 
 from krein._core.checks import one_of, positive_integer, positive_real, truth_value
 from krein.kernels import Kernel
-from krein.measures.recipe import MeasureRecipe, as_measure_recipe
+from krein.measures.build import MeasureRecipe, as_measure_recipe
 from krein.sampling import Orthogonal, Sampler, as_sampler
 
 __all__ = ["DICTIONARIES", "Domain", "FeatureRecipe", "WEIGHTS", "check_kernel", "projection_rows"]

@@ -35,7 +35,7 @@ from krein.learning.metric import LearnedMetric, MetricTrial
 from krein.learning.tuning import Choice, NormalScores, Placement, Trial, Trials
 from krein.matrices.corrections import FittedCorrection
 from krein.measures import Atoms, Head, Mixture, SignedMeasure
-from krein.measures.recipe import MeasureRecipe
+from krein.measures.build import MeasureRecipe
 from krein.nystroem.fitted_nystroem import FittedNystroem
 from krein.sampling import (
     Frequencies,

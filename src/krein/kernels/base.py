@@ -2,27 +2,39 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from abc import ABC, abstractmethod
-from dataclasses import fields
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from numbers import Real
 from typing import Any, Literal, Self
 
 import numpy as np
 
-from krein._core.checks import positive_real, real
+from krein._core.checks import HasParams, positive_real, real
 from krein._core.rows import as_rows, unit_rows
-from krein.kernels.facts import UNKNOWN, Facts
 from krein.kernels.gram import radial_gram
 from krein.kernels.laws import RadiusLaw
-from krein.kernels.parameters import changed_params, constructor_params, nested_params
+from krein.show.cards import card, curve, sketch, visible_reach
 
-__all__ = ["Domain", "Kernel"]
+__all__ = [
+    "Domain",
+    "Facts",
+    "Kernel",
+    "SMOOTH_JUMP",
+    "UNKNOWN",
+    "changed_params",
+    "constructor_params",
+    "nested_params",
+]
 
 Domain = Literal["euclidean", "sphere"]
 
 _STEP = float(np.cbrt(np.finfo(np.float64).eps))  # relative: the two errors of a central difference are of one size
 _LEAST_STEP = 1e-150  # of a difference quotient very near 0
+_STEPS = 120  # points of the curve
+_GROWING = 4.0  # length scales of a kernel that grows without end
 
 
 class Kernel(ABC):
@@ -231,7 +243,7 @@ class Kernel(ABC):
     def _scaled(self, factor: float) -> Kernel:
         if self._scales_itself:  # and is a sum: its terms are scaled one by one
             return _signed_sum(tuple((c, k.scaled(factor)) for c, k in self.terms()))
-        from krein.kernels.scaled import Scaled
+        from krein.kernels.algebra import Scaled
 
         return Scaled(self, factor)
 
@@ -352,9 +364,7 @@ class Kernel(ABC):
         return self * -1.0
 
     def _repr_html_(self) -> str:
-        from krein.kernels.kernel_card import kernel_card  # here: a card is of a kernel
-
-        return kernel_card(self)
+        return _card(self)
 
     def __repr__(self) -> str:
         shown = []
@@ -376,3 +386,90 @@ def _product(left: Kernel, right: Kernel) -> Kernel:
     from krein.kernels.algebra import product
 
     return product(left, right)
+
+
+@dataclass(frozen=True)
+class Facts:
+    r"""Analytic facts about a radial function :math:`k(z)`.
+
+    Parameters
+    ----------
+    bounded : bool, default=True
+        ``False`` where :math:`|k(z)| \to \infty` as :math:`z \to \infty`, which the transform of a finite measure
+        does not do.
+    edge_exponent : float or None, default=None
+        For a function on the sphere: the :math:`\alpha` in :math:`k(z) \sim c\,(2 - z)^\alpha` as
+        :math:`z \to 2`. It decides whether the extension by zero has finite mass: :math:`\alpha > (d-1)/2`
+        (Bochner--Riesz). A jump has :math:`\alpha = 0`; ``None`` means unknown.
+    edge_smoothness : float or None, default=None
+        Exponent of the first non-smooth term of :math:`k` at :math:`z = 2` seen from inside; ``math.inf``
+        where :math:`k` is analytic there. It limits every extension, whichever is chosen.
+    positive_on_spheres : bool or None, default=None
+        ``True`` where all Maclaurin coefficients in :math:`u = x \cdot x'` are non-negative, so that the
+        kernel is positive definite on the sphere of every dimension (Schoenberg 1942).
+    """
+
+    bounded: bool = True
+    edge_exponent: float | None = None
+    edge_smoothness: float | None = None
+    positive_on_spheres: bool | None = None
+
+
+UNKNOWN = Facts()  # of a function nobody has looked at
+SMOOTH_JUMP = Facts(edge_exponent=0.0, edge_smoothness=math.inf)  # analytic up to z = 2, and not 0 there
+
+
+def constructor_params(value: object) -> dict[str, Any]:
+    """What the constructor takes, as the value holds it."""
+    variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    _, *given = inspect.signature(type(value).__init__).parameters.values()
+    return {parameter.name: getattr(value, parameter.name) for parameter in given if parameter.kind not in variable}
+
+
+def nested_params(own: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters, and those of the values among them that have some, as ``kernel__a``."""
+    params = dict(own)
+    for name, value in own.items():
+        if isinstance(value, HasParams) and not isinstance(value, type):
+            params.update({f"{name}__{inner}": held for inner, held in value.get_params().items()})
+    return params
+
+
+def changed_params(own: Mapping[str, Any], changes: Mapping[str, Any], owner: object) -> dict[str, Any]:
+    """Parameters after some changes; ``kernel__a`` replaces the value ``kernel`` by one with another ``a``."""
+    params, deeper = dict(own), dict[str, dict[str, Any]]()
+    for key, value in changes.items():
+        name, _, inner = key.partition("__")
+        if name not in own:
+            known = ", ".join(own) or "none"
+            raise ValueError(f"{owner!r} has no parameter {name!r}; its parameters: {known}")
+        if inner:
+            deeper.setdefault(name, {})[inner] = value
+        else:
+            params[name] = value
+    for name, inner_changes in deeper.items():
+        if not isinstance(params[name], HasParams):
+            raise ValueError(f"parameter {name!r} of {owner!r} is {params[name]!r} and has no parameters of its own")
+        params[name] = params[name].with_params(**inner_changes)
+    return params
+
+
+def _card(kernel: Kernel) -> str:
+    """The card of a kernel in a notebook."""
+    drawing, facts = "", []
+    if kernel.known_everywhere:
+        z = np.linspace(0.0, _reach(kernel), _STEPS)
+        values = kernel.radial(z)
+        drawing = sketch([curve(z, values)], f"k(z) for distances z up to {z[-1]:.3g}", "distance z")
+        facts.append(("k(0)", f"{float(values[0]):.4g}"))
+    rows = "unit vectors, distances up to 2" if kernel.domain == "sphere" else "any rows of numbers"
+    facts.append(("rows", rows + (", scaled by the kernel" if kernel.scales_rows else "")))
+    if kernel.length_scale is not None:
+        facts.append(("length scale", f"{kernel.length_scale:.4g}"))
+    return card(repr(kernel), [*facts, ("positive definite?", "see krein.diagnose(kernel, dim)")], drawing=drawing)
+
+
+def _reach(kernel: Kernel) -> float:
+    if kernel.domain == "sphere":
+        return 2.0
+    return visible_reach(kernel.radial) if kernel.facts.bounded else _GROWING * (kernel.length_scale or 1.0)

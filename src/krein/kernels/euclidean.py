@@ -10,10 +10,8 @@ import numpy as np
 from scipy import special
 
 from krein._core.checks import positive_real
-from krein.kernels.base import Domain, Kernel
-from krein.kernels.bessel import log_kv, log_matern
-from krein.kernels.facts import Facts
-from krein.kernels.laws import ChiLaw, RadiusLaw, StudentLaw, VarianceGammaLaw
+from krein.kernels.base import Domain, Facts, Kernel
+from krein.kernels.laws import ChiLaw, RadiusLaw, StudentLaw, VarianceGammaLaw, log_kv, log_matern
 
 __all__ = ["Cauchy", "DeltaGaussian", "Gaussian", "Laplacian", "Log", "Matern", "Multiquadric", "ThinPlate"]
 

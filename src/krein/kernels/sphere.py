@@ -14,8 +14,7 @@ import numpy as np
 from scipy import special
 
 from krein._core.checks import integer, positive_real, real, truth_value
-from krein.kernels.base import Domain, Kernel
-from krein.kernels.facts import SMOOTH_JUMP, Facts
+from krein.kernels.base import SMOOTH_JUMP, Domain, Facts, Kernel
 
 __all__ = ["ArcCosine", "GeodesicGaussian", "NTK", "Sigmoid", "SphericalPolynomial"]
 

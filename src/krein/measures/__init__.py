@@ -1,14 +1,19 @@
 """Signed measures: a polynomial head and a signed measure on radii, and ways to get one from a kernel."""
 
-from krein.measures.bounds import components_for_error, uniform_error_bound
-from krein.measures.build import signed_measure
+from krein.measures.build import MeasureRecipe, signed_measure
 from krein.measures.density import Density, LawPart
 from krein.measures.diagnosis import Diagnosis, diagnose
 from krein.measures.head import Head, head_columns
 from krein.measures.omega import omega
 from krein.measures.parts import Atoms, Mixture, RadialPart
-from krein.measures.predict import Outlook, frequencies_for_width, orthogonal_variance, predicted_error
-from krein.measures.recipe import MeasureRecipe
+from krein.measures.predict import (
+    Outlook,
+    components_for_error,
+    frequencies_for_width,
+    orthogonal_variance,
+    predicted_error,
+    uniform_error_bound,
+)
 from krein.measures.signed import SignedMeasure
 
 __all__ = [

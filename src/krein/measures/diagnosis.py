@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from krein.measures.arguments import check_kernel
 from krein.measures.closed_form import Term, jordan_of_laws
 from krein.measures.density import Density
-from krein.measures.extension import edge_exponent, fourier_transform
-from krein.measures.fourier import critical_exponent, fourier_measure, tail_mass
+from krein.measures.fourier import critical_exponent, edge_exponent, fourier_measure, fourier_transform, tail_mass
+from krein.measures.gegenbauer import lower_dimension_with_negative_degree, negative_degrees, sphere_weights
 from krein.measures.omega import check_dim
-from krein.measures.protocol import RadialKernel, closed_terms
+from krein.measures.radial_kernel import RadialKernel, check_kernel, closed_terms
 from krein.measures.smoothness import FIT_MARGIN, Shape, radial_shape, singularity_exponent
-from krein.measures.sphere import lower_dimension_with_negative_degree, negative_degrees, sphere_weights
 from krein.show.cards import card, sketch, stems
 from krein.show.style import Style
 

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
 
-from krein._core.checks import positive_integer
+from krein._core.checks import positive_integer, positive_real
 from krein.measures.omega import omega
 from krein.measures.parts import Atoms
 from krein.measures.signed import SignedMeasure, check_measure
 
-__all__ = ["check_width", "frequencies_for_width", "Outlook", "orthogonal_variance", "predicted_error"]
+__all__ = [
+    "Outlook",
+    "check_width",
+    "components_for_error",
+    "frequencies_for_width",
+    "orthogonal_variance",
+    "predicted_error",
+    "uniform_error_bound",
+]
 
 _MOST_SLACK = 10.0  # times the tolerance elsewhere: bias that large still counts a hundredfold in the square
 _BINS, _SMOOTHING = 40, 1.5  # of the histogram of distances, and the width of its smoothing in bins
@@ -249,3 +258,88 @@ def _variance(measure: SignedMeasure, z: Any, n_frequencies: int) -> np.ndarray:
         return np.zeros_like(z)
     second = measure.mass * (measure.mass + measure.majorant(2 * z)) / 2
     return np.asarray(np.maximum(second - measure.tail(z) ** 2, 0.0) / max(n_frequencies, 1))
+
+
+def uniform_error_bound(measure: SignedMeasure, radius: float, n_components: int, epsilon: float) -> float:
+    """Upper bound on the probability that the error exceeds epsilon anywhere on a set of diameter `radius`.
+
+    Parameters
+    ----------
+    measure : SignedMeasure
+        Needs a finite second moment.
+    radius : float
+        Largest distance between two points of the data.
+    n_components : int
+        Output columns, head included.
+    epsilon : float
+        Error in the units of the kernel.
+
+    Returns
+    -------
+    float in [0, 1]
+    """
+    radius, margin = _check(measure, radius, epsilon)
+    frequencies = frequencies_for_width(measure, n_components)
+    if margin <= 0.0:
+        return 1.0
+    if measure.mass == 0.0:
+        return 0.0
+    ratio = margin / measure.mass
+    exponent = frequencies * ratio * ratio / (4 * (measure.dim + 2))  # ratio**2 would raise where a product is infinite
+    return min(1.0, math.exp(min(_log_prefactor(measure, radius, margin) - exponent, 0.0)))
+
+
+def components_for_error(measure: SignedMeasure, radius: float, epsilon: float, delta: float = 0.05) -> int:
+    """Number of output columns for which the error is below epsilon everywhere with probability at least 1 − delta.
+
+    Parameters
+    ----------
+    measure, radius, epsilon
+        As in `uniform_error_bound`; epsilon must exceed the measure's bias.
+    delta : float, default=0.05
+        Probability of failure, in (0, 1).
+
+    Returns
+    -------
+    int
+    """
+    radius, margin = _check(measure, radius, epsilon)
+    delta = positive_real(delta, "delta")
+    if delta >= 1.0:
+        raise ValueError(f"delta must be a probability strictly between 0 and 1, got {delta!r}")
+    if margin <= 0.0:
+        raise ValueError(
+            f"epsilon={epsilon:.3g} is not above the measure's bias {measure.bias:.3g}, so no number of components reaches "
+            "it; build the measure with a smaller tol"
+        )
+    if measure.mass == 0.0:
+        return max(1, measure.head_columns())
+    needed = max(0.0, _log_prefactor(measure, radius, margin) - math.log(delta))
+    ratio = measure.mass / margin
+    frequencies = needed * 4 * (measure.dim + 2) * ratio * ratio
+    if not math.isfinite(frequencies):
+        raise ValueError(f"epsilon={epsilon!r} needs more components than a float can count; use a larger epsilon")
+    return measure.head_columns() + 2 * max(1, math.ceil(frequencies))
+
+
+def _check(measure: SignedMeasure, radius: Any, epsilon: Any) -> tuple[float, float]:
+    check_measure(measure)
+    radius, epsilon = positive_real(radius, "radius"), positive_real(epsilon, "epsilon")
+    if radius > measure.radius * (1 + 1e-12):  # rounding of a radius computed twice
+        raise ValueError(
+            f"radius={radius:.4g} is beyond the distances this measure is made for, up to {measure.radius:.4g}; build the "
+            "measure with a larger radius"
+        )
+    if not math.isfinite(measure.second_moment):
+        raise ValueError(
+            "the bound needs a finite second moment of the frequencies, which kernels with a kink at 0 (Laplacian, Matérn with "
+            "nu ≤ 1) do not have; use method='least_mass', whose radii are bounded"
+        )
+    return radius, epsilon - measure.bias
+
+
+def _log_prefactor(measure: SignedMeasure, radius: float, epsilon: float) -> float:
+    d = measure.dim
+    beta = ((d / 2) ** (-d / (d + 2)) + (d / 2) ** (2 / (d + 2))) * 2 ** ((6 * d + 2) / (d + 2))
+    sigma = math.sqrt(measure.second_moment / measure.mass)
+    return math.log(beta) + 2 * d / (d + 2) * math.log(max(measure.mass * sigma * radius / epsilon, 1e-300))

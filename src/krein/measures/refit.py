@@ -10,15 +10,19 @@ from threading import Lock
 import numpy as np
 
 from krein._core.checks import truth_value
-from krein.measures.arguments import check_degree
-from krein.measures.certificate import certified_bias, check_grid
 from krein.measures.head import Head, head_columns
-from krein.measures.protocol import RadialKernel
-from krein.measures.search import POLICY, least_mass_to_refit
-from krein.measures.search.grid import even_powers
+from krein.measures.radial_kernel import RadialKernel, check_degree
+from krein.measures.search import POLICY
+from krein.measures.search.grids import certified_bias, check_grid, even_powers
+from krein.measures.search.least_mass import goal_within, meets
+from krein.measures.search.policy import COARSE, SearchPolicy
+from krein.measures.search.program import Function, Goal, Program
+from krein.measures.search.solver import Work
 from krein.measures.signed import SignedMeasure
 
-__all__ = ["ToRefit", "measure_to_refit"]
+__all__ = ["ToRefit", "least_mass_to_refit", "measure_to_refit"]
+
+_lock = Lock()
 
 
 @dataclass(frozen=True)
@@ -99,7 +103,6 @@ class _Question:
 
 
 _answers: OrderedDict[_Question, SignedMeasure] = OrderedDict()
-_lock = Lock()
 
 
 def _remembered(asked: _Question, kernel: RadialKernel, most: int = POLICY.remembered) -> SignedMeasure:
@@ -115,3 +118,44 @@ def _remembered(asked: _Question, kernel: RadialKernel, most: int = POLICY.remem
         while len(_answers) > most:
             _answers.popitem(last=False)
     return found
+
+
+def least_mass_to_refit(
+    function: Function,
+    dim: int,
+    radius: float,
+    head_degree: int,
+    rest: float = COARSE.refit_rest,
+    *,
+    sphere: bool = False,
+    policy: SearchPolicy = COARSE,
+    work: Work | None = None,
+) -> SignedMeasure:
+    """Radii that can take up most of what the head leaves over.
+
+    One small linear program, whose tolerance is the part ``rest`` of the largest error of the head alone; what the radii are is
+    not delicate. Where that takes too much mass (an infinite slope at the end of [0, radius]), somewhat smaller distances
+    decide, then a larger part, and where neither helps, the best trade of tolerance and mass at a middling price. A kernel that
+    is its own head has no mass.
+    """
+    work = Work.of(policy) if work is None else work
+
+    def program_on(part: float) -> Program:
+        return Program(function, dim, part * radius, head_degree, policy.reach, policy=policy, work=work)
+
+    while True:
+        for part in policy.refit_parts:
+            program = program_on(part)
+            solved = program.head_alone()
+            if solved.tol <= policy.exact:
+                return program.measure(solved, sphere=sphere, radius=radius)
+            goal = goal_within(rest * solved.tol, policy.refit_mass, policy)
+            found = program.solve(goal)
+            if found is not None and meets(found, goal, policy):
+                return program.measure(found, sphere=sphere, radius=radius)
+        if rest >= policy.refit_rest:
+            break
+        rest = min(4.0 * rest, policy.refit_rest)
+    program = program_on(1.0)
+    traded = program.solve(Goal(mass_price=policy.refit_price))
+    return program.measure(program.head_alone() if traded is None else traded, sphere=sphere)

@@ -283,7 +283,7 @@ class SignedMeasure:
         return "\n".join([self.title, *(f"  {name:<8}  {value}" for name, value in self.facts())])
 
     def _repr_html_(self) -> str:
-        from krein.measures.profile import radial_profile  # here: a profile is made of a measure
+        from krein.measures.drawing import radial_profile  # here: a profile is made of a measure
 
         profile = radial_profile(self, _SKETCHED)
         marks = [curve(x, y, part.name) for part in profile.parts for x, y in part.curves]

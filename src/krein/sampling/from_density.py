@@ -13,8 +13,7 @@ from krein._core.checks import positive_integer, positive_real
 from krein._core.directions import independent_directions
 from krein._core.rows import row_norms
 from krein.measures import RadialPart, SignedMeasure
-from krein.sampling.base import Sampler
-from krein.sampling.frequencies import Frequencies
+from krein.sampling.base import Frequencies, Sampler
 from krein.sampling.parts import density_at, mass_up_to, paired, signed_weights
 
 __all__ = ["Importance", "Rejection", "gaussian_radius_density"]

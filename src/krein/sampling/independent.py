@@ -11,8 +11,7 @@ from scipy import special
 
 from krein._core.directions import independent_directions
 from krein.measures import SignedMeasure
-from krein.sampling.base import Sampler
-from krein.sampling.frequencies import Frequencies
+from krein.sampling.base import Frequencies, Sampler
 from krein.sampling.parts import paired, signed_weights
 
 __all__ = ["MonteCarlo", "QuasiMonteCarlo"]

@@ -9,8 +9,7 @@ import numpy as np
 
 from krein._core.checks import positive_integer, positive_real
 from krein.measures import SignedMeasure
-from krein.sampling.base import Sampler
-from krein.sampling.frequencies import Frequencies
+from krein.sampling.base import Frequencies, Sampler
 from krein.sampling.orthogonal import Orthogonal
 
 __all__ = ["Leverage"]

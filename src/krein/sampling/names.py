@@ -6,10 +6,9 @@ from typing import Any
 
 from krein.sampling.base import Sampler
 from krein.sampling.from_density import Importance, Rejection
-from krein.sampling.hadamard import Hadamard
 from krein.sampling.independent import MonteCarlo, QuasiMonteCarlo
 from krein.sampling.leverage import Leverage
-from krein.sampling.orthogonal import Orthogonal
+from krein.sampling.orthogonal import Hadamard, Orthogonal
 
 __all__ = ["SAMPLERS", "as_sampler"]
 

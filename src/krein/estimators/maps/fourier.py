@@ -14,7 +14,7 @@ from krein.features.region import Region
 from krein.features.width_trials import WidthSearch
 from krein.kernels import Kernel
 from krein.measures import MeasureRecipe, SignedMeasure
-from krein.measures.recipe import as_measure_recipe
+from krein.measures.build import as_measure_recipe
 from krein.sampling import Sampler, as_sampler
 
 __all__ = ["SignedFourierFeatures"]

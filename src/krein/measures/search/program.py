@@ -20,21 +20,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import final
 
 import numpy as np
 
-from krein.measures.certificate import certified_bias, check_grid
 from krein.measures.head import Head
 from krein.measures.omega import omega
-from krein.measures.search.goal import Goal, Solution
-from krein.measures.search.grid import even_powers, unit_grid
+from krein.measures.search.grids import certified_bias, check_grid, even_powers, unit_grid
 from krein.measures.search.policy import SearchPolicy
-from krein.measures.search.restricted import Answer, solve_restricted
-from krein.measures.search.work import Work
+from krein.measures.search.solver import Answer, Work, solve_restricted
 from krein.measures.signed import SignedMeasure
 
-__all__ = ["Function", "Program"]
+__all__ = ["Function", "Goal", "Program", "Solution"]
 
 Function = Callable[[np.ndarray], np.ndarray]
 
@@ -272,3 +270,56 @@ def _peaks(height: np.ndarray, most: int) -> np.ndarray:
     padded = np.concatenate([[-np.inf], height, [-np.inf]])
     found = np.flatnonzero((height > 0.0) & (height > padded[:-2]) & (height >= padded[2:]))
     return found[np.argsort(-height[found], kind="stable")[:most]]
+
+
+@final
+@dataclass(frozen=True)
+class Goal:
+    """What a program minimizes, in units of the largest |k|.
+
+    Parameters
+    ----------
+    tol : float
+        ε; tolerance up to this is free.
+    mass_price, tol_price : float
+        a and b.
+    mass_limit : float
+        M.
+    beyond_use : float
+        The search ends as soon as the cost is known to be larger.
+    """
+
+    tol: float = 0.0
+    mass_price: float = 1.0
+    tol_price: float = 1.0
+    mass_limit: float = math.inf
+    beyond_use: float = math.inf
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """The optimum of a program, in units of the largest |k| and of R.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n_radii,)
+    coefficients : ndarray of shape (degree + 1,)
+    tol : float
+        Largest residual on the grid, ε + t.
+    excess : float
+        t.
+    bound : float
+        No measure costs less than this.
+    """
+
+    weights: np.ndarray
+    coefficients: np.ndarray
+    tol: float
+    excess: float
+    bound: float
+
+    @property
+    def mass(self) -> float:
+        """Σ|w_j|."""
+        return float(np.abs(self.weights).sum())

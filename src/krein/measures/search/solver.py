@@ -8,9 +8,9 @@ from typing import final
 import numpy as np
 from scipy.optimize import linprog
 
-from krein.measures.search.work import Work
+from krein.measures.search.policy import SearchPolicy
 
-__all__ = ["Answer", "solve_restricted"]
+__all__ = ["Answer", "Work", "solve_restricted"]
 
 _FEASIBLE = 1e-10  # in units of sup|k|, the smallest the solver takes: a small tolerance must mean something
 # Of a reduced cost: absolute, of the largest cost (double precision has no more digits), and in any case.
@@ -59,3 +59,34 @@ def solve_restricted(
         if result.status == _SOLVED and result.x is not None and np.isfinite(result.x).all():
             return Answer(result.x, np.maximum(-result.ineqlin.marginals, 0.0))
     return None
+
+
+@final
+@dataclass
+class Work:
+    """What a search has cost so far, in counts, and when it has to end.
+
+    Parameters
+    ----------
+    most_programs : int
+        Programs after which no more are begun.
+    most_pivots : int
+        Per program.
+    programs, pivots : int
+        Solved so far.
+    """
+
+    most_programs: int
+    most_pivots: int
+    programs: int = 0
+    pivots: int = 0
+
+    @classmethod
+    def of(cls, policy: SearchPolicy, searches: int = 1) -> Work:
+        """Nothing done yet, and what a policy allows."""
+        return cls(max(1, policy.programs // searches), policy.pivots)
+
+    @property
+    def spent(self) -> bool:
+        """Whether the search has to end."""
+        return self.programs >= self.most_programs

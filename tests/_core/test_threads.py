@@ -36,12 +36,17 @@ from krein._core import threads
 from krein.baselines.blocks import map_rows
 from krein.features import _blocks
 
+expected = int(sys.argv[1])
+
 def used(begin):
-    seen, lock = set(), threading.Lock()
+    seen, lock, all_here = set(), threading.Lock(), threading.Event()
     def meet():
         with lock:
             seen.add(threading.get_ident())
-        time.sleep(0.005)  # so that no thread takes all pieces before the others have started
+            if len(seen) >= expected:
+                all_here.set()
+        all_here.wait(120)  # so that no thread takes all pieces before the others have started, however busy the machine
+        time.sleep(0.002)  # nor before one too many
     begin(meet)
     return len(seen)
 
@@ -66,12 +71,16 @@ print(*counts)
 """
 
 
-def report(before: str = "", **environment: str) -> list[int]:
+def report(expected: int, before: str = "", **environment: str) -> list[int]:
     """The numbers of threads used in a new process with these variables, and no other that says anything of threads."""
     kept = {name: value for name, value in os.environ.items() if name not in VARIABLES}
     kept["PYTHONPATH"] = os.pathsep.join(sys.path)
     done = subprocess.run(
-        [sys.executable, "-c", before + REPORT], env=kept | environment, capture_output=True, text=True, check=False
+        [sys.executable, "-c", before + REPORT, str(expected)],
+        env=kept | environment,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     return [int(count) for count in done.stdout.split()]
@@ -92,21 +101,26 @@ def undecided(monkeypatch):
 
 class TestWhoDecides:
     @pytest.mark.parametrize("variable", VARIABLES)
+    def test_every_variable_counts_and_of_several_the_least(self, undecided, monkeypatch, variable):
+        monkeypatch.setenv(variable, "3")
+        assert n_threads() == 3  # more than there are processors, if so
+        for other in VARIABLES:
+            if other != variable:
+                monkeypatch.setenv(other, "5")
+        assert n_threads() == 3
+
+    @pytest.mark.parametrize("variable", ["KREIN_NUM_THREADS", "OMP_NUM_THREADS"])
     def test_one_variable_limits_everything(self, variable):
-        assert report(**{variable: "1"}) == [1, 1, 1, 1]
+        assert report(1, **{variable: "1"}) == [1, 1, 1, 1]
 
-    @pytest.mark.parametrize("variable", ["KREIN_NUM_THREADS", "OMP_NUM_THREADS", "NUMBA_NUM_THREADS"])
-    def test_a_variable_gives_more_than_there_are_processors(self, variable):
-        loops = report(**{variable: "3"})[:3]  # BLAS keeps to the processors there are
-        assert loops == [3, 3, 3]
-
-    def test_of_several_variables_the_least_counts(self):
-        assert report(KREIN_NUM_THREADS="4", OMP_NUM_THREADS="2", NUMBA_NUM_THREADS="3")[:3] == [2, 2, 2]
+    def test_of_several_variables_the_least_limits_everything(self):
+        loops = report(3, KREIN_NUM_THREADS="4", OMP_NUM_THREADS="3", NUMBA_NUM_THREADS="5")[:3]
+        assert loops == [3, 3, 3]  # BLAS keeps to the processors there are
 
     @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="no affinity on this system")
     def test_the_processors_this_process_may_use(self):
         first = "import os; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\n"
-        assert report(first) == [1, 1, 1, 1]
+        assert report(1, first) == [1, 1, 1, 1]
 
     @pytest.mark.parametrize(
         "before",
@@ -117,14 +131,14 @@ class TestWhoDecides:
         ids=["thread_limit", "threadpoolctl"],
     )
     def test_a_limit_of_the_program(self, before):
-        assert report(before) == [1, 1, 1, 1]
+        assert report(1, before) == [1, 1, 1, 1]
 
     def test_numba_limits_everything_once_its_threads_run(self):
         before = (
             "import numba, numpy\n@numba.njit(parallel=True)\ndef f(x):\n    for i in numba.prange(len(x)):\n        x[i] = i\n"
             "f(numpy.empty(10)); numba.set_num_threads(1)\n"
         )
-        assert report(before, NUMBA_NUM_THREADS="2")[:3] == [1, 1, 1]
+        assert report(1, before, NUMBA_NUM_THREADS="2")[:3] == [1, 1, 1]
 
     def test_the_program_goes_before_the_environment(self, undecided, monkeypatch):
         monkeypatch.setenv("OMP_NUM_THREADS", "2")
@@ -175,9 +189,9 @@ class TestCallersAtTheSameTime:
 
         def call(name: int, jobs: int | None) -> None:
             with within_budget(jobs):
-                here.wait(20)
+                here.wait(120)
                 seen[name] = n_threads()
-                leave.wait(20)
+                leave.wait(120)
 
         with ThreadPoolExecutor(3) as pool:
             for done in [pool.submit(call, 0, None), pool.submit(call, 1, None), pool.submit(call, 2, 1)]:
@@ -212,13 +226,13 @@ class TestCallersAtTheSameTime:
 
         def other() -> None:
             with quiet_blas():
-                here.wait(20)
-                leave.wait(20)
+                here.wait(120)
+                leave.wait(120)
 
         with ThreadPoolExecutor(1) as pool:
             done = pool.submit(other)
             with quiet_blas():
-                here.wait(20)
+                here.wait(120)
                 assert set(blas_counts()) == {1}
                 if last:
                     leave.set()
@@ -252,8 +266,8 @@ class TestCallersAtTheSameTime:
         code = (
             "import os, threading, numpy\nfrom krein._core.threads import n_threads, quiet_blas\n"
             "here, leave = threading.Event(), threading.Event()\n"
-            "def call():\n    with quiet_blas():\n        here.set(); leave.wait(20)\n"
-            "t = threading.Thread(target=call); t.start(); here.wait(20)\n"
+            "def call():\n    with quiet_blas():\n        here.set(); leave.wait(120)\n"
+            "t = threading.Thread(target=call); t.start(); here.wait(120)\n"
             "child = os.fork()\nif not child:\n    os._exit(n_threads())\n"
             "print(n_threads(), os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])); leave.set(); t.join()"
         )
@@ -332,7 +346,7 @@ class TestShare:
 
             def work(_: int) -> None:
                 if not first:
-                    first.append(meet.wait(20))
+                    first.append(meet.wait(120))
                 seen.add(threading.get_ident())
 
             return work

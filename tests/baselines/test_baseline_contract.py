@@ -29,7 +29,6 @@ CHECKED = [
     DoubleGaussianMixture(n_components=12, n_subset=50),
     RandomMaclaurin(n_components=12),
     TensorSketch(n_components=12),
-    TensorizedRandomProjection(n_components=12),
     TensorizedRandomProjection(n_components=12, complex_to_real=True),
     ArcCosineFeatures(n_components=12),
     KreinNystroem(n_components=5),

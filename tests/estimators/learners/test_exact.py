@@ -21,8 +21,6 @@ from krein.learning import SingularSystemError
 @parametrize_with_checks(
     [
         ExactKreinRidge(),
-        ExactKreinRidge(regularizer="two"),
-        ExactKreinRidge(regularizer="krein", fit_intercept=False),
         ExactKreinRidge("precomputed"),
         ExactKreinSVC(),
         ExactKreinSVC("precomputed"),

@@ -23,9 +23,7 @@ Y = np.sin(6.0 * X[:, 0]) + X[:, 1] / 50.0
 LABELS = np.where(Y > 0.2, "high", "low")
 
 
-@parametrize_with_checks(
-    [TunedFeatures(), TunedFeatures(None, features=CosineMap()), TunedFeatures(None, scaling="minmax")]
-)
+@parametrize_with_checks([TunedFeatures(), TunedFeatures(None, features=CosineMap())])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import threading
 from collections import defaultdict
 from dataclasses import dataclass, field
@@ -19,8 +18,7 @@ class Site:
     files: dict[str, bytes] = field(default_factory=dict)
     statuses: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))  # answered first, one each
     cuts: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))  # bytes after which to hang up
-    ranges: bool = True
-    requests: list[tuple[str, str | None]] = field(default_factory=list)  # name and Range header
+    requests: list[str] = field(default_factory=list)
 
     def url(self, name: str) -> str:
         return f"{self.address}/{name}"
@@ -30,8 +28,7 @@ def _handler(site: Site) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             name = self.path.strip("/")
-            asked = self.headers.get("Range")
-            site.requests.append((name, asked))
+            site.requests.append(name)
             if site.statuses[name]:
                 self.send_error(site.statuses[name].pop(0))
                 return
@@ -39,20 +36,10 @@ def _handler(site: Site) -> type[BaseHTTPRequestHandler]:
                 self.send_error(404)
                 return
             body = site.files[name]
-            start = int(re.fullmatch(r"bytes=(\d+)-", asked)[1]) if asked and site.ranges else 0
-            if start and start >= len(body):
-                self.send_response(416)
-                self.send_header("Content-Range", f"bytes */{len(body)}")
-                self.send_header("Content-Length", "0")
-                self.end_headers()
-                return
-            self.send_response(206 if start else 200)
-            if start:
-                self.send_header("Content-Range", f"bytes {start}-{len(body) - 1}/{len(body)}")
-            self.send_header("Content-Length", str(len(body) - start))
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
             self.end_headers()
-            end = start + site.cuts[name].pop(0) if site.cuts[name] else None
-            self.wfile.write(body[start:end])
+            self.wfile.write(body[: site.cuts[name].pop(0) if site.cuts[name] else None])
             self.close_connection = True
 
         def log_message(self, *args) -> None:

@@ -19,8 +19,7 @@ from krein._core.journal import JsonLines
 from krein.cli.predict import predict
 from krein.cli.tables import check_out, write_column
 from krein.cli.train import train
-from krein.datasets.download import ResumingDownloader, download
-from krein.datasets.store import write_npz
+from krein.datasets.finding import write_npz
 from krein.files.models import save_model
 
 MODEL = krein.ExactKreinRidge(lam=0.1).fit(np.eye(4), np.arange(4.0))
@@ -29,13 +28,6 @@ MODEL = krein.ExactKreinRidge(lam=0.1).fit(np.eye(4), np.arange(4.0))
 def a_table(folder):
     (folder / "table.csv").write_text("a,b,y\n" + "".join(f"{i},{i * i % 7},{i % 3 / 2}\n" for i in range(40)))
     return folder / "table.csv"
-
-
-def finished_download(path):
-    downloader = ResumingDownloader(path.with_name("some.part"))
-    downloader.part.write_bytes(b"all of it")
-    downloader._transfer = lambda url, update: None  # nothing is left to fetch
-    downloader("http://localhost/some", path, None)
 
 
 def save_figure(path):
@@ -59,8 +51,6 @@ WRITERS = {
         "target.csv",
     ),
     "data set": (lambda path, folder: write_npz(path, {"X": np.eye(2)}), "target.npz"),
-    "download": (lambda path, folder: finished_download(path), "target"),
-    "download to a folder": (lambda path, folder: download("http://localhost/target", folder), "target"),
     "figure": (lambda path, folder: save_figure(path), "target.svg"),
 }
 
@@ -96,7 +86,7 @@ APPENDERS = {
     "similarities": (store_pair, "pairs"),
 }
 # these write nothing before they have what to write, or a table of the test first
-QUIET = {"krein train", "check before a command", "krein predict", "download", "download to a folder"}
+QUIET = {"krein train", "check before a command", "krein predict"}
 
 
 @pytest.mark.parametrize("name", sorted((WRITERS | APPENDERS).keys() - QUIET))
@@ -122,15 +112,14 @@ def test_a_disk_that_is_full(name, there, tmp_path):
         assert not left or path.read_bytes() == b""  # an appender has made its file
 
 
-@pytest.mark.parametrize("name", sorted(WRITERS.keys() - {"download"} | APPENDERS.keys()))
+@pytest.mark.parametrize("name", sorted(WRITERS.keys() | APPENDERS.keys()))
 def test_a_folder_that_takes_no_files(name, tmp_path):
     """Of the kernel's own file system, which refuses new files even to root."""
     if not os.path.isdir("/proc/self"):
         pytest.skip("there is no /proc here")
     write, target = (WRITERS | APPENDERS)[name]
-    folder = Path("/proc/self") if name == "download to a folder" else tmp_path
     with pytest.raises((OSError, DatasetError, ModelFileError, TableError)):
-        write(Path("/proc/self") / target, folder)
+        write(Path("/proc/self") / target, tmp_path)
 
 
 def test_a_column_of_any_name(tmp_path):

@@ -15,7 +15,7 @@ from krein.comparison.contenders import Contender, Task
 from krein.comparison.folds import score_folds, split_rows
 from krein.comparison.model_comparison import ModelComparison
 from krein.comparison.scores import FoldScore, ScoreFile
-from krein.datasets.digest import content_digest
+from krein.datasets.catalog import content_digest
 
 __all__ = ["KeptComparison"]
 

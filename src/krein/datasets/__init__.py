@@ -2,8 +2,8 @@
 
 from krein._core.errors import DatasetError
 from krein.datasets.catalog import names
+from krein.datasets.finding import cache_folder
 from krein.datasets.loading import Dataset, load
 from krein.datasets.scaling import MinMax, minmax_unit, unit
-from krein.datasets.store import cache_folder
 
 __all__ = ["load", "names", "Dataset", "DatasetError", "cache_folder", "MinMax", "minmax_unit", "unit"]

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Sequence
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 
-from krein.datasets.text_formats import decompress, parse_integer_table, parse_letters, parse_libsvm
-
-__all__ = ["Arrays", "Entry", "CATALOG", "find", "names"]
+__all__ = ["CATALOG", "Arrays", "Entry", "content_digest", "find", "names"]
 
 Arrays = dict[str, np.ndarray]
 
@@ -33,9 +33,9 @@ class Entry:
     urls : tuple of str
         Official files, in the order in which ``read`` takes them.
     read : callable
-        Contents of the official files to arrays; a ValueError names the line that cannot be read.
+        Paths of the official files to arrays.
     digest : str
-        :func:`~krein.datasets.digest.content_digest` of the arrays.
+        `content_digest` of the arrays.
     file_sha256 : str
         Of the ``.npz`` file that this project distributes: a quick test, without reading the arrays for the digest.
     split_sizes : tuple of int or None
@@ -49,7 +49,7 @@ class Entry:
 
     name: str
     urls: tuple[str, ...]
-    read: Callable[[Sequence[bytes]], Arrays]
+    read: Callable[[Sequence[Path]], Arrays]
     digest: str
     file_sha256: str
     split_sizes: tuple[int, int] | None
@@ -59,26 +59,25 @@ class Entry:
     multiclass: bool = False
 
 
-def _read_letter(files: Sequence[bytes]) -> Arrays:
-    X, y = parse_letters(decompress(files[0]), 16)
-    return {"X": X, "y": y}
+def _read_letter(files: Sequence[Path]) -> Arrays:
+    row = np.dtype([("y", "S1"), ("X", np.uint8, (16,))])
+    table = np.loadtxt(files[0], row, delimiter=",", ndmin=1, comments=None, encoding="ascii")
+    letters = np.ascontiguousarray(table["y"]).view(np.uint8)
+    return {"X": np.ascontiguousarray(table["X"]), "y": letters - np.uint8(ord("A"))}
 
 
-def _read_covtype(files: Sequence[bytes]) -> Arrays:
-    table = parse_integer_table(decompress(files[0]), 55, np.int16)
+def _read_covtype(files: Sequence[Path]) -> Arrays:
+    table = np.loadtxt(files[0], np.int16, delimiter=",", ndmin=2, comments=None, encoding="ascii")
     return {"X": table[:, :-1], "y": table[:, -1].astype(np.uint8)}
 
 
-def _read_libsvm(files: Sequence[bytes], *, n_features: int) -> Arrays:
+def _read_libsvm(files: Sequence[Path], *, n_features: int) -> Arrays:
     """The last file has the test rows, those before it the training rows."""
-    parts = [parse_libsvm(decompress(file), n_features) for file in files]
-    *train, (X_test, y_test) = parts
-    return {
-        "X_train": np.concatenate([X for X, _ in train]),
-        "y_train": np.concatenate([y for _, y in train]),
-        "X_test": X_test,
-        "y_test": y_test,
-    }
+    from sklearn.datasets import load_svmlight_file
+
+    parts = [load_svmlight_file(str(file), n_features=n_features, dtype=np.float32, zero_based=False) for file in files]
+    X, y = [X.toarray() for X, _ in parts], [y.astype(np.int8) for _, y in parts]
+    return {"X_train": np.concatenate(X[:-1]), "y_train": np.concatenate(y[:-1]), "X_test": X[-1], "y_test": y[-1]}
 
 
 _ENTRIES = (
@@ -183,3 +182,30 @@ def find(name: str) -> Entry:
     close = difflib.get_close_matches(plain, CATALOG, n=1)
     hint = f", did you mean {close[0]!r}?" if close else "."
     raise ValueError(f"unknown data set {name!r}{hint} Known: {', '.join(CATALOG)}")
+
+
+def content_digest(arrays: Mapping[str, np.ndarray]) -> str:
+    """SHA-256 over the names, dtypes, shapes and values of some arrays.
+
+    Two files with the same digest hold the same data, be they text or binary, compressed or not: that is what makes a
+    download checkable although the official sources publish no checksums.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[1.0, 0.0], [2.0, 3.0]])
+    >>> content_digest({"X": X}) == content_digest({"X": np.asfortranarray(X)})
+    True
+    >>> content_digest({"X": X}) == content_digest({"X": X.astype(np.float32)})
+    False
+    """
+    sha = hashlib.sha256()
+    for name in sorted(arrays):
+        array = arrays[name]
+        little = array.dtype.newbyteorder("<")
+        plain = np.ascontiguousarray(array, dtype=little)
+        if plain.dtype.kind == "f":
+            plain = plain + little.type(0)  # −0 + 0 = +0
+        sha.update(f"{name} {little.str} {plain.shape}\n".encode())
+        sha.update(plain.astype(little, copy=False).tobytes())
+    return sha.hexdigest()

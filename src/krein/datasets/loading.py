@@ -9,7 +9,7 @@ import numpy as np
 
 from krein._core.checks import integer, truth_value
 from krein.datasets.catalog import Arrays, Entry, find
-from krein.datasets.search import find_arrays
+from krein.datasets.finding import find_arrays
 
 __all__ = ["Dataset", "load"]
 
@@ -93,8 +93,8 @@ def load(
 
     It is taken from the first of these places that has it: ``NAME.npz`` in the folder named by the environment variable
     ``KREIN_DATA``; the package itself (letter only); the cache (``KREIN_CACHE``, or the usual place of the operating system);
-    the official source on the internet. A download is checked against a digest of its contents, continues where an earlier one
-    was interrupted, and needs the extra ``krein[data]``. Values are unscaled; see :func:`~krein.datasets.minmax_unit`.
+    the official source on the internet. A download is checked against a digest of its contents, and needs the extra
+    ``krein[data]``. Values are unscaled; see :func:`~krein.datasets.minmax_unit`.
 
     Parameters
     ----------

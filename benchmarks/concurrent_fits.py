@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 import krein
-from krein._core.processors import usable_processors
+from krein._core.threads import usable_processors
 
 
 def timed(task: Callable[[], object]) -> tuple[float, float]:

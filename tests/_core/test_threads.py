@@ -21,6 +21,7 @@ from krein._core.threads import (
     share,
     share_with,
     thread_limit,
+    usable_processors,
     within_budget,
 )
 from krein.kernels import NTK, Gaussian
@@ -121,6 +122,9 @@ class TestWhoDecides:
     def test_the_processors_this_process_may_use(self):
         first = "import os; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\n"
         assert report(1, first) == [1, 1, 1, 1]
+
+    def test_no_more_processors_than_there_are(self):
+        assert 1 <= usable_processors() <= (os.cpu_count() or 1)
 
     @pytest.mark.parametrize(
         "before",

@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Self, TypeVar
 
 from krein._core.checks import integer
-from krein._core.processors import usable_processors
+from krein._core.threads import usable_processors
 
 __all__ = ["Processes", "Results", "deaf_to_interrupts", "n_processes"]
 

@@ -24,11 +24,11 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TypeVar
 
 from krein._core.checks import integer, positive_integer
 from krein._core.pools import Blas, openmp_threads, pools_limit
-from krein._core.processors import usable_processors
 
 __all__ = [
     "VARIABLES",
@@ -39,6 +39,7 @@ __all__ = [
     "share",
     "share_with",
     "thread_limit",
+    "usable_processors",
     "within_budget",
 ]
 
@@ -83,6 +84,20 @@ class _Here(threading.local):
 
 _state = _State()
 _here = _Here()
+
+
+def usable_processors() -> int:
+    """Processors that this process may run on, and no more than its container's quota pays for."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    return _paid_processors() if affinity is None else min(_paid_processors(), len(affinity(0)))
+
+
+@cache
+def _paid_processors() -> int:
+    """Counted once: containers keep their quota, and reading it takes longer than a small product."""
+    from joblib.externals.loky import cpu_count
+
+    return max(1, int(cpu_count()))
 
 
 def n_threads(n_jobs: int | None = None) -> int:

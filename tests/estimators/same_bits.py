@@ -21,10 +21,10 @@ from krein import baselines
 from krein.kernels import NTK, DeltaGaussian
 
 RNG = np.random.default_rng(0)
-X = RNG.normal(size=(250, 4))
+X = RNG.normal(size=(150, 4))
 Y = np.cos(2 * X[:, 0]) + X[:, 1]
 LABELS = np.digitize(Y, [-0.3, 0.8])
-NEW = RNG.normal(size=(2000, 4))
+NEW = RNG.normal(size=(1100, 4))
 DISTANCES = np.abs(X[:100, None] - X[None, :100]).sum(axis=2)
 METHODS = ("transform", "decision_function", "predict_proba", "predict")
 

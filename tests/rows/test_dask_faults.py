@@ -111,7 +111,8 @@ def count_and_die(block: np.ndarray, folder: str, at: int, block_info: Any = Non
     return block
 
 
-@each
+# One of each kind of sums; every test starts a cluster of processes.
+@pytest.mark.parametrize("name", ["ridge, chosen", "classifier, local", "logistic"])
 def test_a_worker_killed_in_the_middle_changes_nothing(mortal, name, tmp_path):
     """Killed at the second pass: the map is fitted, and other blocks have been added up."""
     expected = result(fit(name, da.from_array(X, chunks=(100, 3))))

@@ -1,11 +1,17 @@
-"""A stand-in map that counts the rows it turns into features, and notes whether it was told that they are finite."""
+"""A stand-in map that counts the rows it turns into features, and notes whether its fit was told that they are finite."""
 
 from __future__ import annotations
 
 import numpy as np
 from sklearn import get_config
 
-from standin_map import CosineMap
+from standin_map import CosineMap, Cosines
+
+
+class CountedCosines(Cosines):
+    def __call__(self, X):
+        CountingMap.rows += np.shape(X)[0]
+        return super().__call__(X)
 
 
 class CountingMap(CosineMap):
@@ -18,11 +24,6 @@ class CountingMap(CosineMap):
     def reset(cls) -> None:
         cls.rows, cls.told_finite = 0, []
 
-    def fit(self, X, y=None):
+    def _fit_map(self, X, y, rng):
         CountingMap.told_finite.append(get_config()["assume_finite"])
-        return super().fit(X)
-
-    def transform(self, X):
-        CountingMap.rows += np.shape(X)[0]
-        CountingMap.told_finite.append(get_config()["assume_finite"])
-        return super().transform(X)
+        return CountedCosines(**vars(super()._fit_map(X, y, rng)))

@@ -17,6 +17,10 @@ class Cosines:
     amplitudes: np.ndarray
     signature: np.ndarray
 
+    @property
+    def n_features(self):
+        return self.frequencies.shape[0]
+
     def __call__(self, X):
         angle = np.asarray(X @ self.frequencies)
         Z = np.hstack([np.cos(angle), np.sin(angle)]) * np.tile(self.amplitudes, 2)
@@ -32,7 +36,7 @@ class CosineMap(SignedFeatureMap):
         self.length = length
         self.random_state = random_state
 
-    def _fit_map(self, X, rng):
+    def _fit_map(self, X, y, rng):
         pairs = self.n_components // 2
         frequencies = 0.3 * rng.normal(size=(X.shape[1], pairs))
         amplitudes = self.length * rng.uniform(0.2, 1.0, size=pairs)

@@ -160,7 +160,7 @@ def test_columns_are_scaled_by_all_rows_on_a_cluster_too(rows, monkeypatch):
         learner = KreinRidge(TunedFeatures(None, scaling=scaling, features=CosineMap()), lam=1e-3)
         here = clone(learner).fit(X, y, weight)
         there = clone(learner).fit(da.from_array(X, chunks=(700, 3)), y, weight)
-        placed = [model.features_.placement_ for model in (there, here)]
+        placed = [model.features_.placement for model in (there, here)]
         np.testing.assert_allclose(placed[0].shift, placed[1].shift, rtol=1e-12, atol=1e-14)
         np.testing.assert_allclose(placed[0].scale, placed[1].scale, rtol=1e-12)
         np.testing.assert_allclose(there.predict(X), here.predict(X), rtol=0, atol=1e-8)

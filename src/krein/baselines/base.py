@@ -38,7 +38,7 @@ class BaselineMap(SignedTransformer):
     def _map(self, X: Any) -> np.ndarray:
         """Features of placed rows, shape (n_samples, n_components), dtype of X."""
 
-    def _learn(self, X: Any, rng: np.random.Generator) -> None:
+    def _learn(self, X: Any, y: Any, rng: np.random.Generator) -> None:
         self.kernel_ = self.default_kernel() if self.kernel is None else check_kernel(self.kernel)
         self._fit(self._placed(X), self.kernel_, rng)
 

@@ -187,6 +187,7 @@ def train(
         The message says what to change.
     """
     from krein.estimators.learners.ridge import KreinRidge, KreinRidgeClassifier
+    from krein.estimators.maps.base import row_map
     from krein.files.models import save_model
 
     check_out(out, ModelFileError)
@@ -210,7 +211,7 @@ def train(
         kernel=kernel if kernel != "auto" or chosen is None else repr(chosen.kernel),
         n_rows=model.n_rows_,
         n_columns=len(columns),
-        n_components=None if model.features_ is None else int(model.features_.signature_.shape[0]),
+        n_components=None if model.features_ is None else int(row_map(model.features_).signature.size),
         lam=model.lam_,
         criterion=None if given else _score_chosen(model),
         criterion_is=None if given else _CRITERION if model.model_ is None else _EXACT_CRITERION,

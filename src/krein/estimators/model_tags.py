@@ -13,6 +13,7 @@ from krein.estimators.learners.mds import KreinMDS
 from krein.estimators.learners.pca import KreinPCA
 from krein.estimators.learners.ridge import KreinRidge, KreinRidgeClassifier
 from krein.estimators.learners.svm import KreinSVC
+from krein.estimators.maps.base import TransformerMap
 from krein.estimators.maps.correction import SpectrumCorrection
 from krein.estimators.maps.fourier import SignedFourierFeatures
 from krein.estimators.maps.nystroem import KreinNystroem
@@ -20,6 +21,7 @@ from krein.estimators.maps.tuned import TunedFeatures
 from krein.features import FittedMap
 from krein.files.registry import SavableMixin, register
 from krein.kernels import Kernel
+from krein.learning.chosen_features import PlacedMap
 from krein.learning.embedding import FittedEmbedding
 from krein.learning.kernel_model import KernelModel
 from krein.learning.leaves import LocalPart
@@ -37,7 +39,7 @@ _RIDGE = {
     "choice_": Choice | None,
     "model_": KernelModel | None,
     "local_": LocalPart | None,
-    "features_": SavableMixin | None,
+    "features_": SavableMixin | PlacedMap | None,
     "coef_": _Array | None,
     "intercept_": float | _Array,
     "lam_": float | tuple[float, float],
@@ -49,7 +51,7 @@ _NEWTON = {
     "solver_": str | None,
     "choice_": Choice | None,
     "model_": KernelModel | None,
-    "features_": SavableMixin | None,
+    "features_": SavableMixin | PlacedMap | None,
     "coef_": _Array | None,
     "intercept_": _Array,
     "classes_": _Array,
@@ -57,7 +59,13 @@ _NEWTON = {
 }
 _SVC = {**_NEWTON, "C_": float, "Cs_": _Array | None, "cv_scores_": _Array | None}
 _LOGISTIC = {**_NEWTON, "lam_": float | tuple[float, float], "lams_": _Array, "scores_": _Array | None}
-_PCA = {"features_": SavableMixin, "eigenvalues_": _Array, "signature_": _Array, "components_": _Array, "mean_": _Array}
+_PCA = {
+    "features_": SavableMixin | PlacedMap,
+    "eigenvalues_": _Array,
+    "signature_": _Array,
+    "components_": _Array,
+    "mean_": _Array,
+}
 _EXACT = {
     "similarity_": Similarity,
     "X_fit_": _Rows | Objects | None,
@@ -77,7 +85,8 @@ _FOURIER = {"kernel_": Kernel, "map_": FittedMap, "signature_": _Array}
 _NYSTROEM = {"kernel_": Any, "map_": FittedNystroem, "signature_": _Array, "n_evaluations_": int | None}
 _TUNED = {
     "choice_": Choice,
-    "features_": SavableMixin,
+    "map_": PlacedMap | None,
+    "features_": SavableMixin | None,  # in files of 0.1 and 0.2, in place of map_
     "signature_": _Array,
     "n_components_": int,
     "error_estimate_": float,
@@ -95,5 +104,6 @@ register("krein.signed-fourier-features", learned=_FOURIER)(SignedFourierFeature
 register("krein.nystroem", learned=_NYSTROEM)(KreinNystroem)
 # the error of a map that has no kernel of this library is not a number
 register("krein.tuned-features", learned=_TUNED, unbounded=("error_estimate_",))(TunedFeatures)
+register("transformer-map")(TransformerMap)
 register("krein.spectrum-correction", learned={"map_": FittedCorrection})(SpectrumCorrection)
 register("krein.mds", learned={"map_": FittedEmbedding, "embedding_": _Array})(KreinMDS)

@@ -27,6 +27,7 @@ from krein.kernels import (
     SphericalPolynomial,
     Sum,
 )
+from krein.learning.chosen_features import PlacedMap
 from krein.learning.kernel_model import KernelModel
 from krein.learning.tuning.placement import Placement
 from krein.nystroem.fitted_nystroem import FittedNystroem
@@ -122,6 +123,11 @@ def _(part: Placement, rows: Expression) -> Expression:
     if part.lift is None:
         return rows
     return unit_length(concatenated([rows, (rows * 0.0).sum() + part.lift]))
+
+
+@translate.register
+def _(part: PlacedMap, rows: Expression) -> Expression:
+    return translate(part.map, translate(part.placement, rows))
 
 
 @translate.register

@@ -4,7 +4,7 @@ from krein.features.calibration import Calibration, calibrate
 from krein.features.feature_map import FeatureMap
 from krein.features.feature_recipe import FeatureRecipe
 from krein.features.fit import fit_map
-from krein.features.fitted_map import FittedMap
+from krein.features.fitted_map import FittedMap, RowMap
 from krein.features.head import HeadBasis, head_basis
 from krein.features.held_out import held_out_gram, relative_error
 from krein.features.projection import Projection, project
@@ -15,6 +15,7 @@ __all__ = [
     "FeatureRecipe",
     "fit_map",
     "FittedMap",
+    "RowMap",
     "FeatureMap",
     "HeadBasis",
     "head_basis",

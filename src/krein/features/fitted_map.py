@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import dataclass, replace
-from typing import Any, final
+from typing import Any, Protocol, final, runtime_checkable
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,9 +18,28 @@ from krein.features.region import Region
 from krein.features.width_trials import WidthSearch
 from krein.measures import SignedMeasure
 
-__all__ = ["FittedMap"]
+__all__ = ["FittedMap", "RowMap"]
 
 _BLOCK_BYTES = 1 << 23  # of input rows that are placed at a time
+
+
+@runtime_checkable
+class RowMap(Protocol):
+    """A fitted map as a value: rows to features, with the sign of each column."""
+
+    @property
+    def signature(self) -> np.ndarray:
+        """±1 for each output column."""
+        ...
+
+    @property
+    def n_features(self) -> int | None:
+        """Columns of the rows it takes; None for objects, or where any number will do."""
+        ...
+
+    def __call__(self, X: Any) -> np.ndarray:
+        """Features of finite rows, shape (n_rows, n_components); float32 for float32."""
+        ...
 
 
 @final
@@ -67,6 +86,11 @@ class FittedMap:
     def signature(self) -> np.ndarray:
         """±1 for each output column."""
         return self.feature_map.signature
+
+    @property
+    def n_features(self) -> int:
+        """Columns of the rows it takes."""
+        return self.feature_map.dim
 
     @property
     def rank(self) -> int:

@@ -172,8 +172,12 @@ def _check_common(value: Any) -> None:
         raise ValueError(f"feature_names_in_ must name each of the {columns} columns")
     features = learned.get("features_")
     if features is not None:
-        given, taken = value._inner_columns(), vars(features).get("n_features_in_")
-        if given != taken:
+        estimator = isinstance(features, SavableMixin)
+        given, taken = (
+            value._inner_columns(),
+            vars(features).get("n_features_in_") if estimator else features.n_features,
+        )
+        if given != taken and (estimator or taken is not None):
             raise ValueError(f"the model gives {given} columns to its feature map, which is made for {taken}")
     outputs, signature = learned.get("_n_features_out"), learned.get("signature_")
     if outputs is not None and signature is not None and (outputs,) != np.shape(signature):

@@ -28,6 +28,7 @@ from krein.kernels import (
     Sum,
     ThinPlate,
 )
+from krein.learning.chosen_features import PlacedMap
 from krein.learning.embedding import FittedEmbedding
 from krein.learning.kernel_model import KernelModel
 from krein.learning.leaves import LeafModel, LocalPart, SplitTree
@@ -104,6 +105,7 @@ TAGS: dict[str, type] = {
     "distance-kernel": DistanceKernel,
     "normal-scores": NormalScores,
     "placement": Placement,
+    "placed-map": PlacedMap,
     "kernel-model": KernelModel,
     "trial": Trial,
     "trials": Trials,

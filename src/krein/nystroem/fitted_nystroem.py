@@ -69,6 +69,11 @@ class FittedNystroem:
         object.__setattr__(self, "eigenvalue_tol", check_fraction(self.eigenvalue_tol))
 
     @property
+    def n_features(self) -> int | None:
+        """Columns of the rows it takes; None for objects, and for similarities to training objects."""
+        return int(self.landmarks.shape[1]) if len(self.landmarks.shape) == 2 else None
+
+    @property
     def rank(self) -> int:
         """Number of columns that are not zero."""
         return int(self.root.shape[1])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -11,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from krein._core.rows import row_blocks, rows_times
+from krein.features import RowMap
 from krein.similarities.objects import Objects
 
 __all__ = [
@@ -25,21 +25,10 @@ __all__ = [
     "finite_rows",
 ]
 
+Features = RowMap
+
 _BLOCK_BYTES = 2**26  # one float64 block of features; more gains no speed, see benchmarks/learners.py
 _FEWEST, _MOST = 256, 65_536  # rows of a block, however wide or narrow the features
-
-
-class Features(ABC):
-    """Rows to features, with the sign of each column."""
-
-    @property
-    @abstractmethod
-    def signature(self) -> np.ndarray:
-        """±1 for each column, shape (n_components,)."""
-
-    @abstractmethod
-    def __call__(self, X: Any) -> np.ndarray:
-        """Features of finite rows, shape (n_rows, n_components)."""
 
 
 def block_length(n_components: int) -> int:

@@ -83,7 +83,7 @@ def test_auto_is_local_above_the_exact_way(monkeypatch: pytest.MonkeyPatch) -> N
     assert KreinRidgeClassifier(random_state=0).fit(X[:300], y[:300]).solver_ == "exact"
     model = KreinRidgeClassifier(random_state=0).fit(X, y)
     assert model.solver_ == "local"
-    assert model.features_.n_components_ <= 512
+    assert model.features_.signature.size <= 512
     assert KreinRidgeClassifier(FEATURES).fit(X, y).solver_ == "features"
     assert KreinRidgeClassifier(random_state=0).fit(sp.csr_array(X), y).solver_ == "features"
     assert KreinRidgeClassifier(random_state=0).partial_fit(X, y).solver_ == "features"

@@ -256,8 +256,8 @@ def test_columns_are_scaled_by_all_rows_although_the_map_sees_a_sample(rows, sca
         "standard": (mean, np.sqrt(np.average((X - mean) ** 2, axis=0, weights=weight))),
     }[scaling]
     for model in (clone(learner).fit(X, y, weight), clone(learner).fit_chunks(chunks)):
-        np.testing.assert_allclose(model.features_.placement_.shift, low, rtol=1e-12, atol=1e-14)
-        np.testing.assert_allclose(model.features_.placement_.scale, 1.0 / width, rtol=1e-12)
+        np.testing.assert_allclose(model.features_.placement.shift, low, rtol=1e-12, atol=1e-14)
+        np.testing.assert_allclose(model.features_.placement.scale, 1.0 / width, rtol=1e-12)
 
 
 def test_a_value_beyond_the_sample_but_within_the_data_is_not_clipped(rows, monkeypatch):
@@ -274,7 +274,7 @@ def test_a_value_beyond_the_sample_but_within_the_data_is_not_clipped(rows, monk
         KreinSVC(scaled).fit(X, y > 0.5),
         KreinPCA(scaled).fit(X),
     ):
-        placement = model.features_.placement_
+        placement = model.features_.placement
         assert placement.shift[0] + 1.0 / placement.scale[0] == pytest.approx(50.0, rel=1e-12)
-        near, far = model.features_.transform(X[[17, 2500]])
+        near, far = model.features_(X[[17, 2500]])
         assert np.abs(near - far).max() > 1e-3

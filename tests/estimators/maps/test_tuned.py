@@ -12,9 +12,10 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from krein.estimators.learners.ridge import KreinRidge
 from krein.estimators.maps.fourier import SignedFourierFeatures
-from krein.estimators.maps.nystroem import KreinNystroem
 from krein.estimators.maps.tuned import TunedFeatures
+from krein.features import FittedMap
 from krein.kernels import DeltaGaussian, Gaussian, Laplacian
+from krein.similarities import FittedNystroem
 from standin_map import CosineMap
 
 RNG = np.random.default_rng(0)
@@ -58,8 +59,8 @@ def test_a_linear_model_learns_from_its_features(targets):
 def test_the_choice_is_that_of_the_learner():
     features = TunedFeatures(n_components=60, random_state=0).fit(X, Y)
     model = KreinRidge(solver="features", random_state=0).fit(X, Y)
-    assert model.features_.kernel_ == features.kernel_
-    assert repr(model.features_.scores_) == repr(features.scores_)
+    assert model.choice_.kernel == features.kernel_
+    assert repr(model.choice_.trials) == repr(features.scores_)
 
 
 def test_its_kernel_is_that_of_placed_rows():
@@ -87,8 +88,7 @@ def test_kernels_of_ones_own_and_a_map_of_ones_own():
     inner = SignedFourierFeatures(weights="unbiased", n_components=40, random_state=0)
     features = TunedFeatures([Gaussian(), Laplacian()], features=inner).fit(X, Y)
     assert type(features.kernel_) in (Gaussian, Laplacian)
-    assert isinstance(features.features_, SignedFourierFeatures)
-    assert features.features_.kernel_ == features.kernel_
+    assert isinstance(features.map_.map, FittedMap)
     assert features.n_components_ == 40
     assert TunedFeatures(Gaussian(), 24, features=inner).fit(X, Y).n_components_ == 24
 
@@ -139,10 +139,10 @@ def test_a_learned_metric_weighs_columns() -> None:
         )
         for metric in ("none", "learned")
     )
-    assert learned.features_.feature_importances_.argmax() == 2
+    assert learned.choice_.metric.importances.argmax() == 2
     assert learned.score(T, np.sin(3.0 * T[:, 2])) > plain.score(T, np.sin(3.0 * T[:, 2])) + 0.05
     with pytest.raises(AttributeError, match="metric='learned'"):
-        plain.features_.feature_importances_  # noqa: B018  # for the error alone
+        TunedFeatures().fit(X).feature_importances_  # noqa: B018  # for the error alone
 
 
 def test_what_a_learned_metric_needs() -> None:
@@ -169,9 +169,9 @@ def test_rows_far_away_are_mapped_without_a_warning():
 def test_maps_of_dense_rows_have_landmarks():
     rows = RNG.normal(size=(900, 3))
     for width in (48, 513):
-        assert isinstance(TunedFeatures(Gaussian(1.0), width, random_state=0).fit(rows).features_, KreinNystroem)
-    sparse = TunedFeatures(Gaussian(1.0), 48, random_state=0).fit(sp.csr_matrix(rows)).features_
-    assert isinstance(sparse, SignedFourierFeatures)
+        assert isinstance(TunedFeatures(Gaussian(1.0), width, random_state=0).fit(rows).map_.map, FittedNystroem)
+    sparse = TunedFeatures(Gaussian(1.0), 48, random_state=0).fit(sp.csr_matrix(rows)).map_.map
+    assert isinstance(sparse, FittedMap)
 
 
 def test_a_kernel_is_chosen_for_the_features_there_will_be():
@@ -189,7 +189,7 @@ def test_default_features_of_a_learner_learn_from_chunks_as_from_all_rows():
     features = TunedFeatures(Gaussian(1.0), 48, random_state=0)
     whole = KreinRidge(features, solver="features").fit(rows, y)
     chunks = KreinRidge(features, solver="features").fit_chunks([(rows[:500], y[:500]), (rows[500:], y[500:])])
-    assert isinstance(whole.features_.features_, KreinNystroem)
+    assert isinstance(whole.features_.map, FittedNystroem)
     np.testing.assert_allclose(chunks.predict(rows), whole.predict(rows), atol=1e-6)
     single = KreinRidge(features, solver="features").fit(rows.astype(np.float32), y)
     # in float32 eigenvalues below 1e-6 of the largest are rounding, and one or two of the 48 features are dropped

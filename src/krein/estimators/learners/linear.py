@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from krein.estimators.learners.input_checks import check_rows
-from krein.estimators.maps.fitting import CheckedFeatures
+from krein.estimators.maps.base import row_map
 from krein.learning.kernel_model import KernelModel
 from krein.rows.dask_rows import head_row, is_dask, map_rows
 from krein.rows.feature_blocks import LinearModel, RowModel
@@ -75,7 +75,7 @@ class LinearClassifierMixin(RowClassifierMixin):
     intercept_: np.ndarray
 
     def _row_model(self) -> RowModel:
-        return LinearModel(CheckedFeatures(self.features_), self.coef_, self.intercept_)
+        return LinearModel(row_map(self.features_), self.coef_, self.intercept_)
 
     def _check_loaded(self) -> None:
         if "coef_" in vars(self):
@@ -106,7 +106,7 @@ def check_linear(
     features: Any, coef: np.ndarray, intercept: np.ndarray, n_outputs: int | None = None, *, name: str = "coef_"
 ) -> None:
     """An error unless the parts of a linear model fit each other, for models that come from files."""
-    width = features.signature_.shape[0]
+    width = row_map(features).signature.shape[0]
     if coef.ndim != 2 or coef.shape[1] != width:
         raise ValueError(f"{name} has shape {coef.shape}, which does not fit a feature map of {width} columns")
     if intercept.shape != coef.shape[:1]:

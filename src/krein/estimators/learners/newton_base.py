@@ -22,15 +22,14 @@ from krein.estimators.learners.given_blocks import Block, check_block, numbered_
 from krein.estimators.learners.input_checks import check_class_weight, check_labels, check_rows
 from krein.estimators.learners.linear import RowClassifierMixin, check_kernel_model, check_linear
 from krein.estimators.learners.rollback import unchanged_on_error
+from krein.estimators.maps.base import check_features, row_map
 from krein.estimators.maps.fitting import (
-    CheckedFeatures,
-    check_features,
     copy_input_tags,
     fit_features,
     is_chosen,
     look_for,
-    map_to_fit,
     training_features,
+    tuning_of,
     wants_columns,
 )
 from krein.files.models import SavableMixin
@@ -129,9 +128,10 @@ class NewtonClassifier(RowModelExportMixin, RowClassifierMixin, SavableMixin, Ba
         chosen = is_chosen(self.features)
         self.solver_ = self._way(seen, chosen=chosen)
         self.choice_ = self.model_ = self.features_ = self.coef_ = None
-        if chosen:
+        tuning = tuning_of(self.features)
+        if chosen and tuning is not None:
             most = exact.EXACT_ROWS if self.solver_ == "exact" else None
-            self.choice_ = map_to_fit(self.features, self.random_state).choose(seen, exact_rows=most)
+            self.choice_ = tuning.choose(seen, exact_rows=most)
         if self.solver_ == "exact":
             return None
         self.features_ = fit_features(self.features, seen, self.random_state, self.choice_)
@@ -270,7 +270,7 @@ class NewtonClassifier(RowModelExportMixin, RowClassifierMixin, SavableMixin, Ba
         """The fitted model as a function of rows."""
         if self.model_ is not None:
             return self.model_
-        return LinearModel(CheckedFeatures(self.features_), self.coef_, self.intercept_)
+        return LinearModel(row_map(self.features_), self.coef_, self.intercept_)
 
     def _check_loaded(self) -> None:
         if "classes_" not in vars(self):

@@ -14,9 +14,8 @@ from krein._core.threads import quiet_blas
 from krein.estimators.learners.input_checks import check_rows
 from krein.estimators.learners.linear import check_linear, row_values
 from krein.estimators.learners.rollback import unchanged_on_error
+from krein.estimators.maps.base import check_features, row_map
 from krein.estimators.maps.fitting import (
-    CheckedFeatures,
-    check_features,
     copy_input_tags,
     fit_features,
     look_for,
@@ -147,7 +146,7 @@ class KreinPCA(SavableMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         """
         check_is_fitted(self, "components_")
         offset = -self.components_ @ self.mean_
-        model = LinearModel(CheckedFeatures(self.features_), self.components_, offset)
+        model = LinearModel(row_map(self.features_), self.components_, offset)
         return row_values(self, X, model, keep_single=True)
 
     def _check_loaded(self) -> None:

@@ -26,16 +26,15 @@ from krein.estimators.learners.input_checks import check_lengths, check_rows, ch
 from krein.estimators.learners.linear import check_kernel_model, check_linear
 from krein.estimators.learners.rollback import unchanged_on_error
 from krein.estimators.learners.ways import SOLVERS, choose_for, columns_for, local_task, options_for, way_of_solving
+from krein.estimators.maps.base import check_features, row_map
 from krein.estimators.maps.fitting import (
-    CheckedFeatures,
-    check_features,
     copy_input_tags,
     fit_features,
     is_chosen,
     look_for,
-    map_to_fit,
     more_rows,
     training_features,
+    tuning_of,
     wants_columns,
 )
 from krein.files.models import SavableMixin
@@ -290,11 +289,10 @@ class RidgeBase(RowModelExportMixin, SavableMixin, BaseEstimator, ABC):
             self.solver, seen, options, chosen=chosen, more_to_come=not all_rows, passes_again=passes_again
         )
         self.choice_ = self.model_ = self.local_ = self.features_ = self.coef_ = None
-        if chosen:
+        tuning = tuning_of(self.features)
+        if chosen and tuning is not None:
             targets.check_complete()
-            self.choice_ = choose_for(
-                map_to_fit(self.features, self.random_state), seen, targets, options, self.solver_
-            )
+            self.choice_ = choose_for(tuning, seen, targets, options, self.solver_)
         if self.solver_ == "exact":
             return None
         width = columns_for(self.solver_, seen)
@@ -359,7 +357,7 @@ class RidgeBase(RowModelExportMixin, SavableMixin, BaseEstimator, ABC):
         if self.model_ is not None:
             return self.model_
         coef, intercept = np.atleast_2d(self.coef_), np.atleast_1d(self.intercept_)
-        linear = LinearModel(CheckedFeatures(self.features_), coef, intercept)
+        linear = LinearModel(row_map(self.features_), coef, intercept)
         return linear if self.local_ is None else LocalModel(linear, self.local_)
 
     @property

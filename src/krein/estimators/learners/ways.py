@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import scipy.sparse as sp
 
-from krein.estimators.maps.fitting import DataChosenMap
+from krein.learning.chosen_features import Tuning
 from krein.learning.leaves.local import LocalTask, plan_local
 from krein.learning.left_out import left_out_model
 from krein.learning.ridge_choice import RidgeOptions, RidgeSolution
@@ -77,11 +77,9 @@ def columns_for(solver: str, seen: FirstPass) -> int | None:
     return _GLOBAL_COLUMNS if solver == "local" and seen.n_rows > EXACT_ROWS else None
 
 
-def choose_for(
-    features: DataChosenMap, seen: FirstPass, targets: Targets, options: RidgeOptions, solver: str
-) -> Choice:
+def choose_for(tuning: Tuning, seen: FirstPass, targets: Targets, options: RidgeOptions, solver: str) -> Choice:
     """What the data choose for a ridge model."""
-    return features.choose(
+    return tuning.choose(
         comparable(seen, targets),
         lams=None if options.candidates is None else np.unique(options.candidates[:, 0]),
         regularizer=options.regularizer,

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, Protocol, Self
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self, final
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn import config_context
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -16,16 +18,22 @@ from krein._core.rows import rows_times
 from krein._core.threads import quiet_blas
 from krein.estimators.exporting import ExportMixin
 from krein.estimators.frozen_params import FrozenParamsMixin
+from krein.estimators.maps.objects import takes_objects
 from krein.estimators.numbers import checked_rows
 from krein.export import Expression, translate
+from krein.features import RowMap
 from krein.files.models import SavableMixin
 from krein.kernels import DeltaGaussian
 
 __all__ = [
     "SignedFeatureMap",
     "SignedTransformer",
+    "TransformerMap",
     "as_generator",
+    "check_features",
+    "check_signature",
     "default_kernel",
+    "row_map",
     "signed_product",
 ]
 
@@ -33,19 +41,6 @@ __all__ = [
 def default_kernel(kernel: Any) -> Any:
     """The given kernel, ``DeltaGaussian()`` for None."""
     return DeltaGaussian() if kernel is None else kernel
-
-
-class RowMap(Protocol):
-    """What a fit gives: features of any validated rows, with a sign for each column."""
-
-    @property
-    def signature(self) -> np.ndarray:
-        """±1 for each output column."""
-        ...
-
-    def __call__(self, X: Any) -> np.ndarray:
-        """Features of rows, in the dtype of X; rows are placed here."""
-        ...
 
 
 class SignedTransformer(
@@ -65,8 +60,8 @@ class SignedTransformer(
     signature_: np.ndarray
 
     @abstractmethod
-    def _learn(self, X: Any, rng: np.random.Generator) -> None:
-        """Learn from validated rows; set ``signature_``."""
+    def _learn(self, X: Any, y: Any, rng: np.random.Generator) -> None:
+        """Learn from validated rows, and from targets as they were given; set ``signature_``."""
 
     @abstractmethod
     def _features(self, X: Any) -> np.ndarray:
@@ -78,15 +73,16 @@ class SignedTransformer(
 
         Parameters
         ----------
-        X : array, DataFrame or sparse matrix of shape (n_samples, n_features)
-        y : ignored
+        X : array, DataFrame or sparse matrix of shape (n_samples, n_features); a sequence of objects where those are taken
+        y : array-like of shape (n_samples,) or (n_samples, n_targets), default=None
+            Targets, for a map that is chosen by them; otherwise ignored.
 
         Returns
         -------
         self
         """
         X = self._checked(X, first=True)
-        self._learn(X, as_generator(self.random_state))
+        self._learn(X, y, as_generator(self.random_state))
         self._n_features_out = int(self.signature_.shape[0])
         return self
 
@@ -167,11 +163,11 @@ class SignedFeatureMap(SignedTransformer):
     _stands_for: ClassVar[Mapping[str, Callable[[Any], Any]]] = {"kernel": default_kernel}
 
     @abstractmethod
-    def _fit_map(self, X: Any, rng: np.random.Generator) -> RowMap:
+    def _fit_map(self, X: Any, y: Any, rng: np.random.Generator) -> RowMap:
         """The map fitted to validated rows; further learned attributes may be set on the way."""
 
-    def _learn(self, X: Any, rng: np.random.Generator) -> None:
-        self.map_ = self._fit_map(X, rng)
+    def _learn(self, X: Any, y: Any, rng: np.random.Generator) -> None:
+        self.map_ = self._fit_map(X, y, rng)
         self.signature_ = self.map_.signature
 
     def _features(self, X: Any) -> np.ndarray:
@@ -184,6 +180,72 @@ class SignedFeatureMap(SignedTransformer):
         super()._check_loaded()
         if "map_" in vars(self) and not np.array_equal(self.map_.signature, self.signature_):
             raise ValueError("signature_ is not that of the map")
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class TransformerMap:
+    """A fitted transformer that a user gave as a function of rows that are known to be finite."""
+
+    transformer: Any
+
+    def __post_init__(self) -> None:
+        check_features(self.transformer)
+        check_signature(self.transformer)
+
+    @property
+    def signature(self) -> np.ndarray:
+        """±1 for each column, shape (n_components,)."""
+        return np.asarray(self.transformer.signature_)
+
+    @property
+    def n_features(self) -> int | None:
+        """Columns of the rows it takes."""
+        columns: int | None = vars(self.transformer).get("n_features_in_")
+        return columns
+
+    def __call__(self, X: Any) -> np.ndarray:
+        """Features of the rows, shape (n_rows, n_components), in a plain array whatever output is configured."""
+        with config_context(assume_finite=True):
+            return np.asarray(self.transformer.transform(X))
+
+
+@translate.register
+def _(part: TransformerMap, rows: Expression) -> Expression:
+    if not isinstance(part.transformer, ExportMixin):
+        raise ExportError(
+            f"{type(part.transformer).__name__} cannot be exported: it is not a feature map of this library"
+        )
+    return part.transformer._formula(rows)
+
+
+def row_map(fitted: Any) -> RowMap:
+    """The value within a fitted map: what a learner holds, and what it calls."""
+    if isinstance(fitted, RowMap):
+        return fitted
+    if isinstance(fitted, SignedFeatureMap) and not takes_objects(fitted):  # whose work is shared as the estimator says
+        return fitted.map_
+    return TransformerMap(fitted)
+
+
+def check_features(features: Any) -> None:
+    """An error that names the parameter if `features` is no estimator."""
+    if features is not None and not isinstance(features, BaseEstimator):
+        raise TypeError(
+            f"features must be a feature map with a signature or None, got {features!r} of type {type(features).__name__}; "
+            "use krein.SignedFourierFeatures(), krein.KreinNystroem() or a map of krein.baselines"
+        )
+
+
+def check_signature(fitted: Any) -> None:
+    """An error if a fitted map has no signature."""
+    try:
+        fitted.signature_  # noqa: B018  # for the error alone
+    except AttributeError as error:
+        raise TypeError(
+            f"features must be a map with a signature, but {type(fitted).__name__} has no signature_ after fit; use "
+            "krein.SignedFourierFeatures, krein.KreinNystroem or a map of krein.baselines"
+        ) from error
 
 
 def signed_product(left: np.ndarray, signature: np.ndarray, right: np.ndarray) -> np.ndarray:

@@ -151,7 +151,7 @@ class SignedFourierFeatures(SignedFeatureMap):
         self.oversampling = oversampling
         self.random_state = random_state
 
-    def _fit_map(self, X: Any, rng: np.random.Generator) -> FittedMap:
+    def _fit_map(self, X: Any, y: Any, rng: np.random.Generator) -> FittedMap:
         recipe = FeatureRecipe(
             default_kernel(self.kernel),
             self.n_components,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Self, final
+from typing import Any, final
 
 import numpy as np
 from sklearn.utils import check_array
@@ -169,24 +169,6 @@ class KreinNystroem(ObjectMap, SignedFeatureMap):
         self.verbose = verbose
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Choose landmarks.
-
-        Parameters
-        ----------
-        X : array, DataFrame, sparse matrix or any sequence of objects
-        y : array-like of shape (n_samples,) or (n_samples, n_targets), default=None
-            For a `DistanceKernel` whose power or scale is ``"auto"``; otherwise ignored.
-
-        Returns
-        -------
-        self
-        """
-        if self._needs_targets:
-            self.fit_transform(X, y)
-            return self
-        return super().fit(X)
-
     @quiet_blas()
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
         """Choose landmarks and return the features of X; a callable is evaluated no more often than by `fit` alone.
@@ -202,15 +184,15 @@ class KreinNystroem(ObjectMap, SignedFeatureMap):
         Z : ndarray of shape (n_samples, n_components), float32 if X is float32, else float64
         """
         X = self._checked(X, first=True)
-        found = self._fit(X, as_generator(self.random_state), y)
+        found = self._fit(X, y, as_generator(self.random_state))
         self.map_, self.signature_ = found.map, found.map.signature
         self._n_features_out = int(self.signature_.shape[0])
         return found.features(X)
 
-    def _fit_map(self, X: Any, rng: np.random.Generator) -> FittedNystroem:
-        return self._fit(X, rng).map
+    def _fit_map(self, X: Any, y: Any, rng: np.random.Generator) -> FittedNystroem:
+        return self._fit(X, y, rng).map
 
-    def _fit(self, X: Any, rng: np.random.Generator, y: Any = None) -> NystroemFit:
+    def _fit(self, X: Any, y: Any, rng: np.random.Generator) -> NystroemFit:
         recipe = NystroemRecipe(self.n_components, self.landmarks, self.oversampling, self.eigenvalue_tol)
         kernel, choose = self.kernel, None
         if isinstance(self.kernel, DistanceKernel) and self._needs_targets and y is not None:

@@ -3,41 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
-from typing import Any, Self, final
+from typing import Any, final
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_consistent_length
 
-from krein._core.checks import one_of, positive_integer
-from krein._core.threads import quiet_blas
+from krein._core.checks import one_of
 from krein.estimators.learners.input_checks import check_labels, check_numbers
-from krein.estimators.maps.base import SignedTransformer, signed_product
-from krein.estimators.maps.fitting import DataChosenMap, check_features, check_signature
-from krein.estimators.maps.fourier import SignedFourierFeatures
-from krein.estimators.maps.nystroem import KreinNystroem
-from krein.estimators.numbers import checked_rows
-from krein.export import Expression, translate
+from krein.estimators.maps.base import SignedFeatureMap, check_features, check_signature, row_map, signed_product
+from krein.features import RowMap
 from krein.kernels import Kernel
-from krein.learning.metric.rechoose import in_learned_metric
-from krein.learning.path import Regularizer
-from krein.learning.tuning.choice import (
-    FEATURE_CHOICE_ROWS,
-    Choice,
-    choose,
-    feature_round,
-    fixed_choice,
-    unsupervised_choice,
-)
-from krein.learning.tuning.limits import default_width
-from krein.learning.tuning.placement import SCALINGS, Placement
+from krein.learning.chosen_features import PlacedMap, Tuning, fit_chosen
+from krein.learning.tuning.choice import FEATURE_CHOICE_ROWS, Choice
+from krein.learning.tuning.placement import Placement
 from krein.learning.tuning.portfolio import PORTFOLIO
 from krein.learning.tuning.trials import Trials
-from krein.rows.look import Examples, FirstPass, comparable, look_at_matrix
+from krein.rows.look import Examples, comparable, look_at_matrix
 from krein.rows.targets import LabelTargets, NumberTargets, Targets
 
 __all__ = ["TunedFeatures"]
@@ -47,7 +31,7 @@ _CHECKED = 500  # rows whose kernel matrix gives the error estimate
 
 
 @final
-class TunedFeatures(DataChosenMap, SignedTransformer):
+class TunedFeatures(SignedFeatureMap):
     r"""Features of a kernel that is chosen, with its length scale, by leave-one-out on scaled columns.
 
     Parameters
@@ -84,7 +68,8 @@ class TunedFeatures(DataChosenMap, SignedTransformer):
     choice_ : Choice
         Placement (scaling) of rows, kernel, and the best λ of a ridge model.
     kernel_ : Kernel
-    features_ : the fitted feature map, of placed rows
+    map_ : PlacedMap
+        The fitted map as a function of rows: ``map_.placement``, and ``map_.map`` of placed rows.
     n_components_ : int
     signature_ : ndarray of shape (n_components,)
     error_estimate_ : float
@@ -114,6 +99,8 @@ class TunedFeatures(DataChosenMap, SignedTransformer):
     (200, 50)
     """
 
+    map_: PlacedMap
+
     def __init__(
         self,
         kernels: str | Kernel | Sequence[Kernel] | None = "portfolio",
@@ -131,117 +118,56 @@ class TunedFeatures(DataChosenMap, SignedTransformer):
         self.features = features
         self.random_state = random_state
 
-    @quiet_blas()
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Choose a kernel, and fit its features.
-
-        Parameters
-        ----------
-        X : array, DataFrame or sparse matrix of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,) or (n_samples, n_targets), default=None
-            Labels or numbers. None: the default kernel at the median distance.
-
-        Returns
-        -------
-        self
-        """
-        self._check_parameters()
-        X = checked_rows(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
-        examples = None
-        if y is not None and self.chooses:
+    def _fit_map(self, X: Any, y: Any, rng: np.random.Generator) -> PlacedMap:
+        tuning, examples = self.tuning(), None
+        if y is not None and tuning.kernels is not None:
             check_consistent_length(X, y)
             y, targets = _as_targets(y)
             examples = Examples(y, targets, FEATURE_CHOICE_ROWS)
         seen = look_at_matrix(X, None, summarize=True, examples=examples)[1]
-        return self._fit_chosen(seen, self.choose(seen if examples is None else comparable(seen, examples.targets)))
+        self.choice_ = tuning.choose(seen if examples is None else comparable(seen, examples.targets))
+        found = self.fit_chosen(self.choice_, seen.sample, tuning.width(seen), rng)
+        self.n_components_ = int(found.signature.size)
+        self.error_estimate_ = self._error(found.map, seen.sample[:_CHECKED])
+        return found
 
-    @property
-    def chooses(self) -> bool:
-        """Whether there is a kernel to choose."""
-        return self.kernels is not None
-
-    def choose(
-        self,
-        seen: FirstPass,
-        *,
-        lams: np.ndarray | None = None,
-        regularizer: Regularizer = "hilbert",
-        intercept: bool = True,
-        exact_rows: int | None = None,
-        width: int | None = None,
-    ) -> Choice:
-        """Choose placement, kernel and λ from a first pass over a table.
-
-        Parameters
-        ----------
-        seen : FirstPass
-        lams : ndarray of shape (n_lams,), default=None
-            Values of λ to choose from.
-        regularizer : {"hilbert", "two", "krein"}, default="hilbert"
-        intercept : bool, default=True
-        exact_rows : int or None, default=None
-            Most rows of an exact problem that is to be solved; None where features will be fitted.
-        width : int or None, default=None
-            Of those features; None for `n_components`.
+    def tuning(self) -> Tuning:
+        """What is chosen from, as a value; an error names a parameter that is not what it should be.
 
         Returns
         -------
-        Choice
+        Tuning
         """
-        self._check_parameters()
-        if not self.chooses:
-            return fixed_choice(self._given_kernel(), seen.sample, columns=seen.columns, scaling=self.scaling)
-        if seen.merged is None:
-            return unsupervised_choice(self._tried(), seen.sample, columns=seen.columns, scaling=self.scaling)
-        if exact_rows is None:
-            wanted = _width(seen, self.n_components) if width is None else width
-            most_rows, width = feature_round(_n_rows(seen), wanted)
-        else:
-            most_rows, width = exact_rows, None
-        choose_from = partial(
-            choose,
-            kernels=self._tried(),
-            lams=lams,
-            regularizer=regularizer,
-            intercept=intercept,
-            most_rows=most_rows,
-            width=width,
-        )
-        found = choose_from(seen.merged, columns=seen.columns, scaling=self.scaling)
-        if self.metric == "none":
-            return found
-        return in_learned_metric(found, seen.merged, partial(choose_from, scaling="none"))
+        check_features(self.features)
+        return Tuning(self._tried(), self.n_components, self.scaling, self.metric, self._given_kernel())
 
-    def fit_choice(self, seen: FirstPass, choice: Choice) -> Self:
-        """Fit the features of a kernel that was chosen.
+    def fit_chosen(self, choice: Choice, sample: Any, width: int, rng: np.random.Generator) -> PlacedMap:
+        """The map of a choice, fitted to rows that were checked; nothing is learned by the estimator.
 
         Parameters
         ----------
-        seen : FirstPass
         choice : Choice
+        sample : array or sparse matrix of shape (n_sampled, n_features)
+        width : int
+            Columns, where neither `n_components` nor `features` says how many.
+        rng : numpy.random.Generator
+            For the default map; one that was given has its own.
 
         Returns
         -------
-        self
+        PlacedMap
         """
-        self._check_parameters()
-        checked_rows(self, seen.sample, accept_sparse="csr", dtype=[np.float64, np.float32])
-        return self._fit_chosen(seen, choice)
-
-    def _fit_chosen(self, seen: FirstPass, choice: Choice) -> Self:
-        """The same from rows that were checked, whose columns are remembered with their names."""
-        placed = choice.placement(seen.sample)
-        self.choice_ = choice
+        if self.features is None:
+            return fit_chosen(choice, sample, width, rng)
+        given = clone(self.features)
+        if self.kernels is not None:
+            given.set_params(kernel=choice.kernel)
+        if not isinstance(self.n_components, str):
+            given.set_params(n_components=width)
         with config_context(assume_finite=True):
-            width = _width(seen, self.n_components)
-            self.features_ = self._map(choice.kernel, width, placed).fit(placed)
-        if self.features is None and isinstance(self.features_, SignedFourierFeatures):
-            self.features_.map_ = self.features_.map_.everywhere()  # nobody gave a radius, and nobody can
-        check_signature(self.features_)
-        self.signature_ = self.features_.signature_
-        self._n_features_out = self.n_components_ = int(self.signature_.shape[0])
-        self.error_estimate_ = self._error(placed[:_CHECKED])
-        return self
+            given.fit(choice.placement(sample))
+        check_signature(given)
+        return PlacedMap(choice.placement, row_map(given))
 
     @property
     def scores_(self) -> Trials:
@@ -265,25 +191,13 @@ class TunedFeatures(DataChosenMap, SignedTransformer):
         """The map from given rows to the scaled rows that the kernel takes."""
         return self.choice_.placement
 
-    def _check_parameters(self) -> None:
-        check_features(self.features)
-        one_of(self.scaling, "scaling", SCALINGS)
-        one_of(self.metric, "metric", ("none", "learned"))
-        if self.metric == "learned" and self.scaling == "minmax":
-            raise ValueError(
-                "metric='learned' rotates columns, and scaling='minmax' clips them; use scaling='standard'"
-            )
-        if isinstance(self.n_components, str):
-            one_of(self.n_components, "n_components", ("auto",), otherwise=" or a positive integer")
-        else:
-            positive_integer(self.n_components, "n_components")
-        self._tried()
-
-    def _tried(self) -> tuple[Kernel, ...]:
+    def _tried(self) -> tuple[Kernel, ...] | None:
+        if self.kernels is None:
+            return None
         if isinstance(self.kernels, str):
             one_of(self.kernels, "kernels", ("portfolio",), otherwise=", a kernel or several of them")
             return PORTFOLIO
-        kernels = (self.kernels,) if isinstance(self.kernels, Kernel) else () if self.kernels is None else self.kernels
+        kernels = (self.kernels,) if isinstance(self.kernels, Kernel) else self.kernels
         if not isinstance(kernels, (tuple, list)) or not all(isinstance(kernel, Kernel) for kernel in kernels):
             raise TypeError(
                 f"kernels must be 'portfolio', a kernel of krein.kernels or a list of them, got {self.kernels!r}"
@@ -294,63 +208,24 @@ class TunedFeatures(DataChosenMap, SignedTransformer):
         kernel = None if self.features is None else self.features.get_params(deep=False).get("kernel")
         return kernel if isinstance(kernel, Kernel) else None
 
-    def _map(self, kernel: Kernel, width: int, placed: Any) -> Any:
-        if self.features is None:
-            if width >= placed.shape[0]:  # every row is a landmark: exact
-                return KreinNystroem(kernel, width, landmarks="uniform", random_state=self.random_state)
-            if sp.issparse(placed):
-                return SignedFourierFeatures(kernel, width, random_state=self.random_state)
-            return KreinNystroem(kernel, width, random_state=self.random_state)
-        found = clone(self.features)
-        if self.chooses:
-            found.set_params(kernel=kernel)
-        if not isinstance(self.n_components, str):
-            found.set_params(n_components=width)
-        return found
-
-    def _error(self, placed: Any) -> float:
-        with config_context(assume_finite=True):
-            Z = np.asarray(self.features_.transform(placed))
-        if not self.chooses and self._given_kernel() is None:
+    def _error(self, fitted: RowMap, rows: Any) -> float:
+        if self.kernels is None and self._given_kernel() is None:
             return float("nan")  # a map that has no kernel of this library
-        exact = self.choice_.kernel(placed)
-        return float(np.linalg.norm(signed_product(Z, self.signature_, Z) - exact) / np.linalg.norm(exact))
-
-    def _learn(self, X: Any, rng: np.random.Generator) -> None:
-        raise NotImplementedError  # `fit` does it
-
-    def _features(self, X: Any) -> np.ndarray:
-        with config_context(assume_finite=True, transform_output="default"):
-            return np.asarray(self.features_.transform(self.choice_.placement(X)))
-
-    def _formula(self, rows: Expression) -> Expression:
-        formula: Expression = self.features_._formula(translate(self.choice_.placement, rows))
-        return formula
-
-    def _inner_columns(self) -> int | None:
-        return self.choice_.placement.n_outputs(self.n_features_in_)
+        placed = self.choice_.placement(rows)
+        Z, exact = fitted(placed), self.choice_.kernel(placed)
+        return float(np.linalg.norm(signed_product(Z, fitted.signature, Z) - exact) / np.linalg.norm(exact))
 
     def _check_loaded(self) -> None:
+        older = self.__dict__.pop("features_", None)  # files of 0.1 and 0.2 hold the fitted map as an estimator
+        if older is not None:
+            self.map_ = PlacedMap(self.choice_.placement, row_map(older))
         super()._check_loaded()
-        if "signature_" not in vars(self):
+        if "map_" not in vars(self):
             return
-        if not np.array_equal(self.signature_, self.features_.signature_):
-            raise ValueError("signature_ is not that of the fitted map")
-        if self.choice_.placement.n_features not in (None, self.n_features_in_):
+        if self.map_.n_features not in (None, self.n_features_in_):
             raise ValueError(
-                f"the placement takes rows of {self.choice_.placement.n_features} columns, but the map {self.n_features_in_}"
+                f"the map takes rows of {self.map_.n_features} columns, but the model {self.n_features_in_}"
             )
-
-
-def _width(seen: FirstPass, n_components: int | str) -> int:
-    if not isinstance(n_components, str):
-        return positive_integer(n_components, "n_components")
-    return default_width(_n_rows(seen))
-
-
-def _n_rows(seen: FirstPass) -> int:
-    """Distinct rows of a whole table, else all that there are."""
-    return int(seen.sample.shape[0]) if seen.complete else seen.n_rows
 
 
 def _as_targets(y: Any) -> tuple[np.ndarray, Targets]:

@@ -1,0 +1,175 @@
+"""Features of a kernel that the data chose: what is chosen from, the choice, and the fitted map as one function of raw rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, final
+
+import numpy as np
+import scipy.sparse as sp
+
+from krein._core.checks import one_of, positive_integer
+from krein._core.threads import quiet_blas
+from krein.features import FeatureRecipe, RowMap, fit_map
+from krein.kernels import Kernel
+from krein.learning.metric.rechoose import in_learned_metric
+from krein.learning.path import Regularizer
+from krein.learning.tuning.choice import Choice, choose, feature_round, fixed_choice, unsupervised_choice
+from krein.learning.tuning.limits import default_width
+from krein.learning.tuning.placement import SCALINGS, Placement
+from krein.learning.tuning.portfolio import PORTFOLIO
+from krein.nystroem.nystroem_fit import NystroemRecipe, fit_nystroem
+from krein.rows.look import FirstPass
+from krein.similarities.similarity import KernelSimilarity
+
+__all__ = ["PlacedMap", "Tuning", "fit_chosen"]
+
+
+@final
+@dataclass(frozen=True)
+class Tuning:
+    """What is chosen from; `krein.TunedFeatures` has the same as parameters.
+
+    Parameters
+    ----------
+    kernels : tuple of Kernel or None, default=PORTFOLIO
+        The kernels to try; None takes `given` as it is.
+    n_components : int or "auto", default="auto"
+    scaling : {"standard", "minmax", "none"}, default="standard"
+    metric : {"none", "learned"}, default="none"
+    given : Kernel or None, default=None
+        The kernel where none is chosen; None is ``DeltaGaussian()``.
+    """
+
+    kernels: tuple[Kernel, ...] | None = PORTFOLIO
+    n_components: int | str = "auto"
+    scaling: str = "standard"
+    metric: str = "none"
+    given: Kernel | None = None
+
+    def __post_init__(self) -> None:
+        one_of(self.scaling, "scaling", SCALINGS)
+        one_of(self.metric, "metric", ("none", "learned"))
+        if self.metric == "learned" and self.scaling == "minmax":
+            raise ValueError(
+                "metric='learned' rotates columns, and scaling='minmax' clips them; use scaling='standard'"
+            )
+        if isinstance(self.n_components, str):
+            one_of(self.n_components, "n_components", ("auto",), otherwise=" or a positive integer")
+        else:
+            object.__setattr__(self, "n_components", positive_integer(self.n_components, "n_components"))
+
+    def width(self, seen: FirstPass) -> int:
+        """Columns of the map: as asked for, or by the number of distinct rows."""
+        return default_width(_n_rows(seen)) if isinstance(self.n_components, str) else self.n_components
+
+    def choose(
+        self,
+        seen: FirstPass,
+        *,
+        lams: np.ndarray | None = None,
+        regularizer: Regularizer = "hilbert",
+        intercept: bool = True,
+        exact_rows: int | None = None,
+        width: int | None = None,
+    ) -> Choice:
+        """Placement, kernel and λ from what was seen of a table.
+
+        Parameters
+        ----------
+        seen : FirstPass
+        lams : ndarray of shape (n_lams,), default=None
+            Values of λ a learner may take; None for a grid.
+        regularizer : {"hilbert", "two", "krein"}, default="hilbert"
+        intercept : bool, default=True
+        exact_rows : int or None, default=None
+            Most rows of an exact problem that is to be solved; None where features will be fitted.
+        width : int or None, default=None
+            Columns of those features; None for `n_components`.
+        """
+        if self.kernels is None:
+            return fixed_choice(self.given, seen.sample, columns=seen.columns, scaling=self.scaling)
+        if seen.merged is None:
+            return unsupervised_choice(self.kernels, seen.sample, columns=seen.columns, scaling=self.scaling)
+        if exact_rows is None:
+            most_rows, width = feature_round(_n_rows(seen), self.width(seen) if width is None else width)
+        else:
+            most_rows, width = exact_rows, None
+        choose_from = partial(
+            choose,
+            kernels=self.kernels,
+            lams=lams,
+            regularizer=regularizer,
+            intercept=intercept,
+            most_rows=most_rows,
+            width=width,
+        )
+        found = choose_from(seen.merged, columns=seen.columns, scaling=self.scaling)
+        if self.metric == "none":
+            return found
+        return in_learned_metric(found, seen.merged, partial(choose_from, scaling="none"))
+
+
+def _n_rows(seen: FirstPass) -> int:
+    """Distinct rows of a whole table, else all that there are."""
+    return int(seen.sample.shape[0]) if seen.complete else seen.n_rows
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class PlacedMap:
+    """A chosen kernel as features: raw rows are placed, and a fitted map takes the placed rows.
+
+    Parameters
+    ----------
+    placement : Placement
+    map : RowMap
+        Of placed rows.
+    """
+
+    placement: Placement
+    map: RowMap
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.map, RowMap):
+            raise TypeError(f"map must be a fitted map, got {type(self.map).__name__}")
+        columns, taken = self.placement.n_features, self.map.n_features
+        if columns is not None and taken is not None and self.placement.n_outputs(columns) != taken:
+            raise ValueError(
+                f"the placement gives rows of {self.placement.n_outputs(columns)} columns, but the map takes {taken}"
+            )
+
+    @property
+    def signature(self) -> np.ndarray:
+        """±1 for each output column."""
+        return self.map.signature
+
+    @property
+    def n_features(self) -> int | None:
+        """Columns of raw rows."""
+        taken = self.map.n_features
+        if self.placement.n_features is not None or taken is None:
+            return self.placement.n_features
+        return taken - (self.placement.lift is not None)
+
+    def __call__(self, X: Any) -> np.ndarray:
+        """Features of finite raw rows, shape (n_rows, n_components), in the dtype of X."""
+        return self.map(self.placement(X))
+
+
+@quiet_blas()
+def fit_chosen(choice: Choice, sample: Any, width: int, rng: np.random.Generator) -> PlacedMap:
+    """The map of a chosen kernel, fitted to raw rows that were checked.
+
+    Dense rows take landmarks, whose features learn better than as many random ones; where every row can be a landmark they are
+    exact. Sparse rows take waves.
+    """
+    placed = choice.placement(sample)
+    fitted: RowMap
+    if sp.issparse(placed) and width < placed.shape[0]:
+        fitted = fit_map(FeatureRecipe(choice.kernel, width), placed, rng).everywhere()  # nobody could set its radius
+    else:
+        recipe = NystroemRecipe(width, "uniform" if width >= placed.shape[0] else "auto")
+        fitted = fit_nystroem(KernelSimilarity(choice.kernel), placed, recipe, rng).map
+    return PlacedMap(choice.placement, fitted)

@@ -15,7 +15,7 @@ from krein.estimators.maps.fourier import SignedFourierFeatures
 from krein.estimators.maps.tuned import TunedFeatures
 from krein.features import FittedMap
 from krein.kernels import DeltaGaussian, Gaussian, Laplacian
-from krein.similarities import FittedNystroem
+from krein.nystroem import FittedNystroem
 from standin_map import CosineMap
 
 RNG = np.random.default_rng(0)

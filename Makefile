@@ -9,7 +9,7 @@ CONTEST := .venv-contest
 OLDEST := .venv-oldest
 NEWEST := .venv-newest
 
-.PHONY: demo test test-oldest test-newest test-processors compare-processors test-bounds coverage lint bench bench-learning bench-scale history house docs release-check clean fuzz soak
+.PHONY: demo test test-oldest test-newest test-processors test-conditions test-perturbed test-seeds test-loaded mutate compare-processors test-bounds coverage lint bench bench-learning bench-scale history house docs release-check clean fuzz soak
 
 $(SETUP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -57,13 +57,35 @@ soak: $(SETUP)
 coverage: $(SETUP)
 	$(BIN)/python -m pytest -n 2 -q --cov=krein --cov-report=term-missing:skip-covered --cov-fail-under=95
 
-# The whole suite once for each processor that this one can pretend to be: PROCESSORS="avx2 oldest" for some of them
+# The whole suite once for each processor that this one can pretend to be: PROCESSORS="avx2 oldest" for some of them.
+# PYTEST="tests/measures -x" is a part of it, here and in the three after it.
 test-processors: $(SETUP)
-	$(BIN)/python tools/processors.py test $(PROCESSORS)
+	$(BIN)/python tools/conditions.py test $(PROCESSORS) --pytest "$(PYTEST)"
+
+# With the last bits of numpy's and scipy's linear algebra moved: tests/perturbed.py
+SEEDS ?= 0 1 2 3 4
+test-perturbed: $(SETUP)
+	$(BIN)/python tools/conditions.py test $(SEEDS:%=perturbed-%) --pytest "$(PYTEST)"
+
+# With other data in every test that draws some
+test-seeds: $(SETUP)
+	$(BIN)/python tools/conditions.py test $(foreach seed,1 2 3 4 5 6 7 8 9 10,seed-$(seed)) --pytest "$(PYTEST)"
+
+# In random order, on one processor, with two busy programs beside it
+test-loaded: $(SETUP)
+	$(BIN)/python tools/conditions.py test loaded --pytest "$(PYTEST)"
+
+# All that must be green before a release, in one table
+test-conditions: $(SETUP)
+	$(BIN)/python tools/conditions.py test native oldest one-thread $(SEEDS:%=perturbed-%) loaded --pytest "$(PYTEST)"
+
+# Single changes in numeric code, and which of them no test sees: MUTATE_ARGS="--changes 300 --seed 0"
+mutate: $(SETUP)
+	$(BIN)/python tools/mutate.py $(MUTATE_ARGS)
 
 # How far results differ between them
 compare-processors: $(SETUP)
-	$(BIN)/python tools/processors.py compare $(PROCESSORS)
+	$(BIN)/python tools/conditions.py compare $(PROCESSORS)
 
 lint: $(SETUP)
 	$(BIN)/ruff check .

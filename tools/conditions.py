@@ -1,21 +1,24 @@
-"""Other processors on this one: what the libraries below can be told to pretend.
+"""The test suite under other conditions: other processors, moved last bits, other seeds, another order, a busy machine.
 
-``python tools/processors.py test [SETTING ...]`` runs the whole test suite once for each setting and ends in a table of counts;
-``python tools/processors.py compare`` computes the features and measures of ``benchmarks/accuracy.py`` under each setting and
-prints the largest relative difference from the first. ``make test-processors`` and ``make compare-processors`` call it. Settings
-without a matching processor are left out and said to be.
+``python tools/conditions.py test [CONDITION ...]`` runs the whole suite once for each condition and ends in a table of counts;
+``--pytest "tests/measures -x"`` runs a part. ``python tools/conditions.py compare`` computes the features and measures of
+``benchmarks/accuracy.py`` on each processor that this one can pretend to be and prints the largest relative differences from
+the first. ``make test-conditions``, ``test-processors``, ``test-perturbed``, ``test-seeds``, ``test-loaded`` and
+``compare-processors`` call it.
+Conditions without a matching processor are left out and said to be.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import re
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,8 +31,8 @@ WIDE = ("X86_V4", "AVX512")  # how the names of numpy's features beyond AVX2 beg
 
 
 @dataclass(frozen=True)
-class Setting:
-    """A processor to pretend, and whether the data folder is at hand.
+class Condition:
+    """Under which the suite runs.
 
     Parameters
     ----------
@@ -39,14 +42,20 @@ class Setting:
     data : bool
         Whether ``KREIN_DATA`` is kept.
     needs : str
-        A feature without which the setting is left out.
+        A feature of the processor without which the condition is left out.
+    arguments : tuple of str
+        More for pytest.
+    busy : bool
+        On one processor, with two other programs that never rest beside it.
     """
 
     name: str
     about: str
-    environment: Callable[[], dict[str, str]]
+    environment: Callable[[], dict[str, str]] = dict
     data: bool = True
     needs: str = ""
+    arguments: tuple[str, ...] = ()
+    busy: bool = False
 
 
 def _numpy_without(wanted: Callable[[str], bool]) -> dict[str, str]:
@@ -59,15 +68,28 @@ def _is_wide(name: str) -> bool:
     return name.startswith(WIDE)
 
 
-SETTINGS = (
-    Setting("native", "this processor as it is", dict),
-    Setting(
+def _perturbed(seed: int) -> Condition:
+    def variables() -> dict[str, str]:
+        path = os.pathsep.join(filter(None, [str(ROOT / "tests"), os.environ.get("PYTHONPATH")]))
+        return {"PYTHONPATH": path, "KREIN_PERTURBED": str(seed)}
+
+    about = f"the last bits of products, solves and eigenproblems moved, seed {seed}"
+    return Condition(f"perturbed-{seed}", about, variables, arguments=("-p", "perturbed"))
+
+
+def _seeded(seed: int) -> Condition:
+    return Condition(f"seed-{seed}", "other data in every test that draws some", lambda: {"KREIN_TEST_SEED": str(seed)})
+
+
+PROCESSORS = (
+    Condition("native", "this processor as it is"),
+    Condition(
         "avx2",
         "no AVX-512: OpenBLAS as Haswell, numpy and numba without AVX-512",
         lambda: {"OPENBLAS_CORETYPE": "Haswell", "NUMBA_CPU_NAME": "haswell", **_numpy_without(_is_wide)},
         data=False,
     ),
-    Setting(
+    Condition(
         "oldest",
         "neither AVX nor FMA: OpenBLAS as Prescott, numpy at its baseline, numba for a generic processor",
         lambda: {
@@ -78,48 +100,81 @@ SETTINGS = (
         },
         data=False,
     ),
-    Setting("avx512", "OpenBLAS as SkylakeX", lambda: {"OPENBLAS_CORETYPE": "SkylakeX"}, needs="X86_V4"),
-    Setting(
+    Condition("avx512", "OpenBLAS as SkylakeX", lambda: {"OPENBLAS_CORETYPE": "SkylakeX"}, needs="X86_V4"),
+    Condition(
         "zen-one-thread", "OpenBLAS as Zen, one thread everywhere", lambda: {"OPENBLAS_CORETYPE": "Zen", **ONE_THREAD}
+    ),
+)
+CONDITIONS = (
+    *PROCESSORS,
+    Condition("one-thread", "one thread everywhere", lambda: ONE_THREAD),
+    *map(_perturbed, range(5)),
+    *map(_seeded, range(1, 11)),
+    Condition(
+        "loaded",
+        "random order, random hashes, one processor and two busy loops beside",
+        lambda: {"KREIN_TEST_ORDER": str(time.time_ns() % 10_000), "PYTHONHASHSEED": "random"},
+        busy=True,
     ),
 )
 
 
-def settings(names: list[str]) -> list[Setting]:
-    """The settings of these names, all for none, that this processor can pretend."""
-    known = {setting.name: setting for setting in SETTINGS}
+def conditions(names: list[str], usual: tuple[Condition, ...]) -> list[Condition]:
+    """The conditions of these names, the usual ones for none, that this processor can pretend."""
+    known = {one.name: one for one in CONDITIONS}
     wrong = [name for name in names if name not in known]
     if wrong:
-        raise SystemExit(f"unknown setting {wrong[0]!r}; known are {', '.join(known)}")
-    chosen = [known[name] for name in names] if names else list(SETTINGS)
-    for setting in chosen:
-        if setting.needs and not __cpu_features__.get(setting.needs, False):
-            sys.stdout.write(f"{setting.name}: left out, this processor has no {setting.needs}\n")
-    return [setting for setting in chosen if not setting.needs or __cpu_features__.get(setting.needs, False)]
+        raise SystemExit(f"unknown condition {wrong[0]!r}; known are {', '.join(known)}")
+    chosen = [known[name] for name in names] if names else list(usual)
+    for one in chosen:
+        if one.needs and not __cpu_features__.get(one.needs, False):
+            sys.stdout.write(f"{one.name}: left out, this processor has no {one.needs}\n")
+    return [one for one in chosen if not one.needs or __cpu_features__.get(one.needs, False)]
 
 
-def environment(setting: Setting) -> dict[str, str]:
+def environment(condition: Condition) -> dict[str, str]:
     """The environment of a run."""
-    variables = {**os.environ, **setting.environment()}
-    if not setting.data:
+    variables = {**os.environ, **condition.environment()}
+    if not condition.data:
         variables.pop("KREIN_DATA", None)
     return variables
 
 
+@contextlib.contextmanager
+def beside(busy: bool) -> Iterator[None]:
+    """Two programs that never rest, on the one processor that is left to this one and its children."""
+    if not busy:
+        yield
+        return
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(before)})
+    loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2)]
+    try:
+        yield
+    finally:
+        for loop in loops:
+            loop.kill()
+            loop.wait()
+        os.sched_setaffinity(0, before)
+
+
 def test(names: list[str], arguments: list[str]) -> int:
-    """Run the suite under each setting; 1 if any test failed anywhere."""
+    """Run the suite under each condition; 1 if any test failed anywhere."""
     lines, failed = [], 0
-    for setting in settings(names):
-        sys.stdout.write(f"== {setting.name}: {setting.about}\n")
+    for condition in conditions(names, PROCESSORS):
+        variables = environment(condition)
+        order = variables.get("KREIN_TEST_ORDER", "")
+        sys.stdout.write(f"== {condition.name}: {condition.about}{order and f', KREIN_TEST_ORDER={order}'}\n")
         sys.stdout.flush()
         start = time.monotonic()
-        command = [sys.executable, "-m", "pytest", "-n", "2", "-q", *arguments]
-        done = subprocess.run(command, cwd=ROOT, env=environment(setting), capture_output=True, text=True, check=False)
-        counts = re.findall(r"\d+ (?:passed|failed|errors?|skipped|xfailed|xpassed)", done.stdout.rsplit("\n", 3)[-2])
+        command = [sys.executable, "-m", "pytest", "-n", "2", "-q", *condition.arguments, *arguments]
+        with beside(condition.busy):
+            done = subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, text=True, check=False)
+        counts = re.findall(r"\d+ (?:passed|failed|errors?|skipped|deselected|xfailed|xpassed)", done.stdout[-300:])
         if done.returncode:
             failed = 1
             sys.stdout.write("\n".join(done.stdout.splitlines()[-60:]) + done.stderr[-2000:] + "\n")
-        lines.append(f"{setting.name:16s}{', '.join(counts):60s}{time.monotonic() - start:6.0f} s")
+        lines.append(f"{condition.name:16s}{', '.join(counts):60s}{time.monotonic() - start:6.0f} s")
         sys.stdout.write(lines[-1] + "\n")
         sys.stdout.flush()
     sys.stdout.write("\n" + "\n".join(lines) + "\n")
@@ -148,17 +203,17 @@ def compute(path: str, most: int) -> None:
 
 
 def compare(names: list[str], most: int) -> int:
-    """Print the largest relative difference of every result between the settings and the first of them."""
+    """Print the largest relative difference of every result between the conditions and the first of them."""
     with tempfile.TemporaryDirectory() as folder:
         paths = {}
-        for setting in settings(names):
-            path = str(Path(folder) / f"{setting.name}.npz")
-            variables = environment(setting)
+        for condition in conditions(names, PROCESSORS):
+            path = str(Path(folder) / f"{condition.name}.npz")
+            variables = environment(condition)
             if "KREIN_DATA" in os.environ:  # data must be at hand everywhere, or there is nothing to compare
                 variables["KREIN_DATA"] = os.environ["KREIN_DATA"]
             command = [sys.executable, __file__, "compute", path, str(most)]
             subprocess.run(command, cwd=ROOT, env=variables, check=True)
-            paths[setting.name] = path
+            paths[condition.name] = path
         first, *others = paths
         with np.load(paths[first]) as reference:
             exact = {key: reference[key] for key in reference.files}

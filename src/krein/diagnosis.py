@@ -54,7 +54,9 @@ def diagnose(
 ) -> Diagnosis | MatrixDiagnosis:
     r"""Diagnose a kernel, a matrix of similarities or a matrix of distances, and advise what to do with it.
 
-    For a kernel: whether it has a positive decomposition on :math:`\mathbb{R}^{dim}`, and what follows. For a matrix: which
+    For a kernel, three answers: whether its measure on :math:`\mathbb{R}^{dim}` is finite, whether it is a difference of two
+    positive definite kernels and which (:meth:`~krein.measures.Diagnosis.decomposition` evaluates them), and whether it is positive
+    definite. For a matrix: which
     entries are missing or asymmetric, its signature, the size of its negative part, and whether that part is noise or signal.
 
     Parameters

@@ -18,7 +18,7 @@ _EXTRA = "the command line needs typer and rich, which are not installed; instal
 # What --help says of each command, in its order. A command lives in the module of its name, or in the one named here, as
 # ``add_NAME``, and is imported when it is called: `krein --help` needs neither scikit-learn nor the library itself.
 COMMANDS = {
-    "diagnose": "Find out whether a kernel has a positive decomposition on R^d or a matrix is indefinite, and what to use.",
+    "diagnose": "Find out whether a kernel has a finite measure or a decomposition, or a matrix is indefinite, and what to use.",
     "plot": "Draw a kernel and its signed measure: the paper's Figure 1.",
     "approximate": "Measure how well and how fast random features approximate a kernel on the rows of a table.",
     "train": "Train a ridge model on a table and save it.",

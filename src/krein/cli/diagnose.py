@@ -3,7 +3,6 @@
 # No `from __future__ import annotations`: typer reads the options from annotations made inside functions.
 import math
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -51,7 +50,7 @@ def add_diagnose(app: "typer.Typer") -> None:
         ] = None,
         plot: Annotated[Path | None, typer.Option(help="Figure of the matrix to write: .png, .svg or .pdf.")] = None,
     ) -> None:
-        """Find out whether a kernel has a positive decomposition on R^d or a matrix is indefinite, and what to use."""
+        """Find out whether a kernel has a finite measure or a decomposition, or a matrix is indefinite, and what to use."""
         if kernel is not None and kernel.lower().endswith(MATRIX_SUFFIXES):
             _diagnose_matrix(kernel, distance, labels, noise, plot, as_json)
             return
@@ -64,13 +63,13 @@ def add_diagnose(app: "typer.Typer") -> None:
         if kernel is None:
             found = [krein.diagnose(cls(), dim) for cls in NAMED_KERNELS.values()]
             if as_json:
-                print_json([_record(one) for one in found])
+                print_json([one.to_dict() for one in found])
             else:
                 console().print(_diagnosis_table(found))
             return
         one = krein.diagnose(parse_kernel(kernel), dim)
         if as_json:
-            print_json(_record(one))
+            print_json(one.to_dict())
         else:
             console().print(_diagnosis_card(one))
 
@@ -99,14 +98,6 @@ def _diagnose_matrix(
     console().print(report_card(dict(found.facts()) | words | ({"written to": str(plot)} if plot else {})))
 
 
-def _record(diagnosis: Diagnosis) -> dict[str, Any]:
-    """A diagnosis for JSON, which has no infinity: an infinite mass is null, and ``finite`` is false."""
-    return {
-        key: None if isinstance(value, float) and not math.isfinite(value) else value
-        for key, value in asdict(diagnosis).items()
-    }
-
-
 def _diagnosis_table(found: Sequence[Diagnosis]) -> Any:
     from rich import box
     from rich.markup import escape
@@ -116,22 +107,23 @@ def _diagnosis_table(found: Sequence[Diagnosis]) -> Any:
     table = Table(
         box=box.SIMPLE_HEAD,
         pad_edge=False,
-        title=f"Kernels in dimension {dim}: do they have a finite signed measure on R^{dim}?",
-        caption=f"PD: positive definite. A kernel has a positive decomposition on R^{dim} if and only if the mass is finite.",
+        title=f"Kernels in dimension {dim}: three questions",
+        caption=f"mass: of the measure on R^{dim}, finite or not. decomposition: as a difference of two positive "
+        "definite kernels. PD: positive definite.",
         title_justify="left",
         caption_justify="left",
         title_style="bold",
     )
     table.add_column("kernel", no_wrap=True)
-    table.add_column("mass of its measure", no_wrap=True)
-    table.add_column("decided by", no_wrap=True)
-    table.add_column("PD on R^d", min_width=5)
-    table.add_column("on sphere", min_width=6)
+    table.add_column("mass", min_width=8)
+    table.add_column("decomposition", no_wrap=True)
+    table.add_column("PD: R^d", min_width=4)
+    table.add_column("sphere", min_width=6)
     for one in found:
         table.add_row(
             escape(_short(one.kernel)),
             _mass(one, digits=3),
-            f"[dim]{one.rule}[/dim]",
+            one.decomposition_rule if one.decomposes else "[yellow]not known[/yellow]",
             _answer(one.positive_definite),
             _answer(one.positive_on_sphere),
         )
@@ -145,20 +137,10 @@ def _diagnosis_card(one: Diagnosis) -> Any:
     from rich.text import Text
 
     card = Table.grid(padding=(0, 2))
-    card.add_column(style="bold", no_wrap=True)
+    card.add_column(style="bold")
     card.add_column(overflow="fold")
-    decided = ", decided numerically" if one.numerical else ""
-    card.add_row(f"finite signed measure on R^{one.dim}", f"{_answer(one.finite)}, by {one.rule}{decided}")
-    card.add_row("why", escape(one.reason))
-    card.add_row("mass (positive + negative)", _mass(one))
-    card.add_row(f"positive definite on R^{one.dim}", _answer(one.positive_definite))
-    sphere = _answer(one.positive_on_sphere)
-    if one.negative_degree is not None:
-        sphere += f" (coefficient of degree {one.negative_degree} is negative)"
-    card.add_row("positive definite on the sphere", sphere)
-    if one.tail_exponent is not None:
-        card.add_row("tail of the measure", f"r^{-one.tail_exponent:.3g}; a finite mass needs an exponent below -1")
-    card.add_row("use", escape(one.advice))
+    for name, value in one.facts():
+        card.add_row(name, escape(value))
     return Group(Text(f"{one.kernel} in dimension {one.dim}", style="bold"), card)
 
 

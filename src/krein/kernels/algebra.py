@@ -6,13 +6,14 @@ import math
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
 
 from krein._core.checks import positive_real, real
 from krein.kernels.base import Domain, Facts, Kernel
+from krein.kernels.decomposition import Split, product_of
 
 __all__ = ["Product", "Scaled", "Sum", "product", "signed_sum"]
 
@@ -268,6 +269,10 @@ class Product(_Composite):
         logs, signs = zip(*(kernel._log_radial(z) for kernel in self.parts), strict=True)
         return np.sum(logs, axis=0), np.prod(signs, axis=0)
 
+    def split(self, dim: int) -> Split | None:
+        factors = [split for split in (kernel.split(dim) for kernel in self.parts) if split is not None]
+        return product_of(factors) if len(factors) == len(self.parts) else None
+
     def _scaled(self, factor: float) -> Kernel:
         total = self.parts[0].scaled(factor)
         for kernel in self.parts[1:]:
@@ -464,6 +469,10 @@ class Scaled(Kernel):
     def _seen(self, z: np.ndarray) -> np.ndarray:
         with np.errstate(over="ignore"):
             return np.minimum(z / self.scale, _FARTHEST)
+
+    def split(self, dim: int) -> Split | None:
+        inner = self.kernel.split(dim)
+        return None if inner is None else replace(inner, grams=lambda X, Y: inner.grams(X / self.scale, Y / self.scale))
 
     def _scaled(self, factor: float) -> Kernel:
         return self.kernel.scaled(self.scale * factor)

@@ -14,6 +14,7 @@ import numpy as np
 
 from krein._core.checks import HasParams, positive_real, real
 from krein._core.rows import as_rows, unit_rows
+from krein.kernels.decomposition import Split, as_it_is, of_polynomial, of_radials, signed_sum_of
 from krein.kernels.gram import radial_gram
 from krein.kernels.laws import RadiusLaw
 from krein.show.cards import card, curve, sketch, visible_reach
@@ -150,6 +151,34 @@ class Kernel(ABC):
         tuple of (coefficient, kernel)
         """
         return ((1.0, self),)
+
+    def split(self, dim: int) -> Split | None:
+        """The kernel on rows of `dim` columns as a difference of two positive definite kernels, if one is known.
+
+        Parameters
+        ----------
+        dim : int
+
+        Returns
+        -------
+        Split or None
+        """
+        terms = self.terms()
+        if terms != ((1.0, self),):
+            found = [(c, kernel.split(dim)) for c, kernel in terms if c != 0.0]
+            known = [(c, split) for c, split in found if split is not None]
+            if len(known) < len(found):
+                return None
+            return signed_sum_of(known) if known else of_polynomial((0.0,))
+        if self.radius_law(dim) is not None:
+            return as_it_is(self, "k is the transform of a probability measure")
+        if self.domain == "sphere" and self.facts.positive_on_spheres:
+            return as_it_is(self, "k itself on unit vectors: its coefficients in x·y are not negative")
+        return None
+
+    def split_into(self, positive: Any, negative: Any, rule: str, reason: str) -> Split:
+        """A difference of two functions of the distance that are known to be positive definite."""
+        return of_radials(positive, negative, rule, reason, 2.0 if self.domain == "sphere" else math.inf)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Parameters by name, as used by scikit-learn's ``GridSearchCV``: ``features__kernel__a``.

@@ -11,6 +11,7 @@ from scipy import special
 
 from krein._core.checks import positive_real
 from krein.kernels.base import Domain, Facts, Kernel
+from krein.kernels.decomposition import Split, anchored
 from krein.kernels.laws import ChiLaw, RadiusLaw, StudentLaw, VarianceGammaLaw, log_kv, log_matern
 
 __all__ = ["Cauchy", "DeltaGaussian", "Gaussian", "Laplacian", "Log", "Matern", "Multiquadric", "ThinPlate"]
@@ -338,6 +339,9 @@ class Multiquadric(_GrowingKernel):
     def radial_slope(self, z: Any) -> np.ndarray:
         return np.asarray(1.0 / self.radial(z))
 
+    def split(self, dim: int) -> Split:
+        return anchored(self, -1, 1)
+
     def _scaled(self, factor: float) -> Kernel:
         return Multiquadric(self.c * factor) / factor
 
@@ -362,6 +366,9 @@ class Log(_GrowingKernel):
         size = np.hypot(self.c, np.asarray(z, dtype=np.float64))
         return np.asarray(-2.0 / size / size)
 
+    def split(self, dim: int) -> Split:
+        return anchored(self, 1, 1)
+
     def _scaled(self, factor: float) -> Kernel:
         return Log(self.c * factor)
 
@@ -382,6 +389,9 @@ class ThinPlate(_EuclideanKernel):
     def radial_slope(self, z: Any) -> np.ndarray:
         slope = 2.0 * _log(z) + 1.0
         return np.where(np.isfinite(slope), slope, 0.0)
+
+    def split(self, dim: int) -> Split:
+        return anchored(self, 1, 2)
 
     def _log_radial(self, z: Any) -> tuple[np.ndarray, np.ndarray]:
         log = _log(z)

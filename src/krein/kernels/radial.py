@@ -10,6 +10,7 @@ import numpy as np
 
 from krein._core.checks import one_of, truth_value
 from krein.kernels.base import Domain, Kernel
+from krein.kernels.decomposition import Split, fit_polynomial, of_polynomial
 
 __all__ = ["Radial"]
 
@@ -87,6 +88,10 @@ class Radial(Kernel):
                 "(often z = 0), or restrict the radius"
             )
         return values
+
+    def split(self, dim: int) -> Split | None:
+        coefficients = fit_polynomial(self.radial, 2.0 if self.on == "sphere" else None)
+        return None if coefficients is None else of_polynomial(coefficients)
 
     def __repr__(self) -> str:
         name = getattr(self.function, "__qualname__", repr(self.function))

@@ -7,6 +7,7 @@ ends; :math:`\arccos(u)` loses half the digits there.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, final
 
@@ -15,12 +16,15 @@ from scipy import special
 
 from krein._core.checks import integer, positive_real, real, truth_value
 from krein.kernels.base import SMOOTH_JUMP, Domain, Facts, Kernel
+from krein.kernels.decomposition import Split
 
 __all__ = ["ArcCosine", "GeodesicGaussian", "NTK", "Sigmoid", "SphericalPolynomial"]
 
 _ROUNDING = 1e-9  # a distance this far above 2 is rounding of a distance of 2
 _SERIES_BELOW = 0.3  # radians; there the series is exact to the last bit and sin t − t cos t is not
 _HIGHEST_DEGREE = 10_000  # of a spherical polynomial: there it has fallen to 1/e at a distance of 0.02
+_DIGITS, _MOST_POWERS = 40.0, 2000  # a Taylor series up to terms of e^-40, if that takes no more of them
+_MOST_CURVED = 15.0  # the parts of a geodesic Gaussian are e^(2c) times as large as it: with more, floats lose it
 _MOST_LAYERS = 1000  # each is a pass over all pairs of rows
 
 
@@ -291,6 +295,23 @@ class Sigmoid(_SphereKernel):
         value = self.radial(z)
         return np.asarray(-self.a * (1.0 - value) * (1.0 + value))
 
+    def split(self, dim: int) -> Split | None:
+        # The nearest pole of tanh(au + b) is at |u| = |iπ/2 − b|/|a|: beyond 1, its Taylor series converges on the sphere.
+        pole = math.hypot(math.pi / 2, self.b) / abs(self.a)
+        degree = math.ceil(_DIGITS / math.log(pole)) if pole > 1.0 else math.inf
+        if degree > _MOST_POWERS:
+            return None
+        c = np.zeros(int(degree) + 1)  # y' = a(1 − y²)
+        c[0] = math.tanh(self.b)
+        for n in range(int(degree)):
+            c[n + 1] = self.a * ((n == 0) - c[: n + 1] @ c[n::-1]) / (n + 1)
+
+        def part(sign: float) -> Callable[[np.ndarray], np.ndarray]:
+            return lambda z: np.polynomial.polynomial.polyval(1.0 - z * z / 2, np.maximum(sign * c, 0.0))
+
+        reason = "the powers of x·y in its Taylor series with positive coefficients minus those with negative ones"
+        return self.split_into(part(1.0), part(-1.0), "power series", reason)
+
     @property
     def facts(self) -> Facts:
         return SMOOTH_JUMP if self.a != self.b else Facts(edge_exponent=1.0, edge_smoothness=math.inf)
@@ -331,6 +352,24 @@ class GeodesicGaussian(_SphereKernel):
         chord = _chord(z)
         ratio = np.where(chord > 0.0, _angles(chord)[0] * _over_sine(chord), 1.0)  # θ / sin θ
         return np.asarray(-self.radial(chord) * ratio / self.scale / self.scale)
+
+    def split(self, dim: int) -> Split | None:
+        # θ = π(1 − t) with t = κ₀, which is positive definite: k = e^(−c(1−t)²) = e^(−c + 2ct) (cosh ct² − sinh ct²), c = π²/2s².
+        c = (math.pi / self.scale) ** 2 / 2
+        if c > _MOST_CURVED:
+            return None
+
+        def part(even: Callable[[np.ndarray], np.ndarray]) -> Callable[[np.ndarray], np.ndarray]:
+            def radial(z: np.ndarray) -> np.ndarray:
+                t = _angles(_chord(z))[1] / np.pi
+                return np.asarray(np.exp(c * (2 * t - 1)) * even(c * t * t))
+
+            return radial
+
+        reason = (
+            "e^(−c+2ct) cosh(ct²) − e^(−c+2ct) sinh(ct²), where t is the arc-cosine kernel of order 0 and c = π²/2s²"
+        )
+        return self.split_into(part(np.cosh), part(np.sinh), "power series", reason)
 
     @property
     def facts(self) -> Facts:

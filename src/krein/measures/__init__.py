@@ -2,7 +2,7 @@
 
 from krein.measures.build import MeasureRecipe, signed_measure
 from krein.measures.density import Density, LawPart
-from krein.measures.diagnosis import Diagnosis, diagnose
+from krein.measures.diagnosis import Diagnosis, PositivePart, diagnose
 from krein.measures.head import Head, head_columns
 from krein.measures.omega import omega
 from krein.measures.parts import Atoms, Mixture, RadialPart
@@ -28,6 +28,7 @@ __all__ = [
     "Mixture",
     "diagnose",
     "Diagnosis",
+    "PositivePart",
     "predicted_error",
     "orthogonal_variance",
     "Outlook",

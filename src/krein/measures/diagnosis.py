@@ -1,19 +1,22 @@
-"""The question of Theorem 1: whether a kernel has a positive decomposition on ℝ^d, by which rule, and what to do if not."""
+"""What kind of kernel this is: has it a finite measure, is it a difference of positive definite kernels, is it one itself."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
+from krein._core.rows import dense_block
 from krein.measures.closed_form import Term, jordan_of_laws
 from krein.measures.density import Density
 from krein.measures.fourier import critical_exponent, edge_exponent, fourier_measure, fourier_transform, tail_mass
 from krein.measures.gegenbauer import lower_dimension_with_negative_degree, negative_degrees, sphere_weights
 from krein.measures.omega import check_dim
 from krein.measures.radial_kernel import RadialKernel, check_kernel, closed_terms
+from krein.measures.signed import SignedMeasure
 from krein.measures.smoothness import FIT_MARGIN, Shape, radial_shape, singularity_exponent
 from krein.show.cards import card, sketch, stems
 from krein.show.style import Style
@@ -21,34 +24,80 @@ from krein.show.style import Style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Diagnosis", "diagnose"]
+__all__ = ["Diagnosis", "PositivePart", "diagnose"]
+
+Function = Callable[[np.ndarray], np.ndarray]
+
+_LOOKED = 16.0  # distances up to which a function without a limit is looked at for kinks
+_MOST_QUADRATURE = 20  # dimension up to which the quadrature of a transform keeps digits to compare
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class PositivePart:
+    """One of the two positive definite kernels that a kernel is the difference of; see :meth:`Diagnosis.decomposition`.
+
+    Calling it with one or two blocks of rows, arrays of shape (n, dim) and (m, dim), gives its matrix, of shape (n, m).
+    """
+
+    name: str
+    kernel: RadialKernel
+    split: Any
+    index: int
+
+    def __call__(self, X: Any, Y: Any = None) -> np.ndarray:
+        left, right = (
+            np.asarray(dense_block(self.kernel.place(rows, name), slice(None)), dtype=np.float64)
+            for rows, name in ((X, "X"), (X if Y is None else Y, "Y"))
+        )
+        gram = np.asarray(self.split.grams(left, right)[self.index])
+        return 0.5 * (gram + gram.T) if Y is None else gram
+
+    def __repr__(self) -> str:
+        return f"<{self.name} of {self.kernel!r}: {self.split.rule}>"
 
 
 @final
 @dataclass(frozen=True)
 class Diagnosis:
-    r"""The answer for one kernel in one dimension.
+    r"""Three answers for one kernel in one dimension, kept apart.
+
+    *Is its measure finite?* Then waves alone give the kernel, and, if it is continuous, it is a difference of *bounded* positive
+    definite kernels; one holds if and only if the other does. *Is it a difference of positive definite kernels at all?* Many
+    unbounded kernels are, without a finite measure. *Is it positive definite itself?*
 
     Parameters
     ----------
     kernel : str
     dim : int
     finite : bool or None
-        Whether the kernel (extended by zero beyond its domain) is the transform of a finite signed measure on
-        :math:`\mathbb{R}^d`, that is, has a positive decomposition there. None if it could not be decided.
+        Whether the kernel, on the sphere extended by zero beyond z = 2, is the transform of a finite signed measure on
+        :math:`\mathbb{R}^d`. None if it could not be decided.
     rule : {"closed form", "critical exponent", "boundedness", "continuity", "smoothness", "undecided"}
+        What decided about `finite`.
     reason : str
     mass, positive_mass, negative_mass : float or None
         Masses of the Jordan parts, if finite and computed; ``mass`` is ``inf`` if infinite.
+    any_extension : bool or None
+        For kernels on the sphere: whether some continuation beyond z = 2 has a finite measure, so that one gives the kernel on all
+        of :math:`z \le 2`.
+    on_range : bool or None
+        Whether some finite measure gives the kernel on :math:`z \le R`, for every R (below 2 on the sphere).
+    decomposes : bool or None
+        Whether the kernel is a difference of two positive definite kernels: on rows of the data, that is on unit vectors for
+        kernels on the sphere. True, or None for "not known"; never False, as nothing here proves that there is none.
+    decomposition_rule, decomposition_reason : str
+        Which decomposition it is.
     positive_definite : bool or None
         Whether the kernel is positive definite on :math:`\mathbb{R}^d`.
+    conditional : tuple (sign, order) or None
+        The kernel times the sign is conditionally positive definite of this order on :math:`\mathbb{R}^d`; order 0 is positive
+        definite. None if it is not known to be.
     positive_on_sphere : bool
         Whether it is positive definite on the unit sphere :math:`S^{d-1}`, that is, no Gegenbauer coefficient is negative.
     negative_degree : int or None
         The first degree with a negative coefficient. None if there is none, or if the coefficient is too small to be detected in
         dimension d and was found on a sphere of lower dimension.
-    any_extension : bool or None
-        For kernels on the sphere: whether some other continuation beyond z = 2 can have a finite measure.
     tail_exponent : float or None
         β in :math:`|\rho(r)| \sim r^{-\beta}`; the mass is finite iff β > 1.
     numerical : bool
@@ -58,6 +107,8 @@ class Diagnosis:
     sphere_weights : tuple of float, default=()
         Share of each degree of spherical harmonics in k(0) on the unit sphere, from degree 0; a negative share means that the
         kernel is not positive definite there.
+    of : Kernel, default=None
+        The kernel itself.
     """
 
     kernel: str
@@ -68,14 +119,80 @@ class Diagnosis:
     mass: float | None
     positive_mass: float | None
     negative_mass: float | None
+    any_extension: bool | None
+    on_range: bool | None
+    decomposes: bool | None
+    decomposition_rule: str
+    decomposition_reason: str
     positive_definite: bool | None
+    conditional: tuple[int, int] | None
     positive_on_sphere: bool
     negative_degree: int | None
-    any_extension: bool | None
     tail_exponent: float | None
     numerical: bool
     advice: str
     sphere_weights: tuple[float, ...] = ()
+    of: RadialKernel | None = field(default=None, repr=False, compare=False)
+
+    def decomposition(self) -> tuple[PositivePart, PositivePart]:
+        r"""The two positive definite kernels :math:`k_+` and :math:`k_-` with :math:`k = k_+ - k_-`.
+
+        They are not functions of the distance in general. They grow with the length of rows that a polynomial or a conditionally
+        definite kernel is taken of: center the rows if they lie far from the origin.
+
+        Returns
+        -------
+        tuple of two PositivePart
+            Callables on two blocks of rows.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import krein
+        >>> from krein.kernels import Multiquadric
+        >>> X = np.random.default_rng(0).normal(size=(50, 3))
+        >>> plus, minus = krein.diagnose(Multiquadric(1.0), dim=3).decomposition()
+        >>> bool(np.allclose(plus(X) - minus(X), Multiquadric(1.0)(X)))
+        True
+        >>> [bool(np.linalg.eigvalsh(part(X))[0] > -1e-9) for part in (plus, minus)]
+        [True, True]
+        """
+        if not self.decomposes or self.of is None:
+            raise ValueError(f"no decomposition of {self.kernel} into positive definite kernels is known")
+        split = self.of.split(self.dim) or _jordan_split(self.of, self.dim, self.finite)
+        return PositivePart("positive part", self.of, split, 0), PositivePart("negative part", self.of, split, 1)
+
+    def answers(self) -> list[tuple[str, str]]:
+        """The three answers with their reasons, as the printed form, a notebook and the command line show them.
+
+        Returns
+        -------
+        list of (str, str)
+        """
+        answer = {True: "yes", False: "no", None: "undecided"}
+        decided = f"{answer[self.finite]}, by {self.rule}" + (" (decided numerically)" if self.numerical else "")
+        sphere = self.any_extension is not None
+        extended = ", extended by zero" if sphere else ""
+        rows = [(f"finite measure on R^{self.dim}{extended}", decided)]
+        if not self.finite:
+            rows += [("on z <= 2, by some extension", answer[self.any_extension])] if sphere else []
+            rows += [("on z <= R" + (" < 2" if sphere else ""), answer[self.on_range])]
+        known = f"yes, {self.decomposition_rule}" if self.decomposes else "not known"
+        surface = answer[self.positive_on_sphere]
+        if self.negative_degree is not None:
+            surface += f" (coefficient of degree {self.negative_degree} is negative)"
+        elif not self.positive_on_sphere:
+            surface += " (this shows on spheres of lower dimension)"
+        rows += [
+            ("why", self.reason),
+            ("positive decomposition", known),
+            ("how", self.decomposition_reason),
+            (f"positive definite on R^{self.dim}{extended}", answer[self.positive_definite]),
+        ]
+        if self.conditional is not None and self.conditional[1]:
+            sign, order = self.conditional
+            rows.append(("conditionally", f"{'k' if sign > 0 else '-k'} is, of order {order}"))
+        return [*rows, ("positive definite on the sphere", surface)]
 
     def facts(self) -> list[tuple[str, str]]:
         """Names and values, as the printed form and a notebook show them.
@@ -84,28 +201,28 @@ class Diagnosis:
         -------
         list of (str, str)
         """
-        answer = {True: "yes", False: "no", None: "undecided"}
-        mass = "not computed" if self.mass is None else f"{self.mass:.4g}"
+        mass = "not computed" if self.mass is None else f"{self.mass:.4g}".replace("inf", "infinite")
         if self.positive_mass is not None:
             mass += f" (positive {self.positive_mass:.4g}, negative {self.negative_mass:.4g})"
-        sphere = answer[self.positive_on_sphere]
-        if self.negative_degree is not None:
-            sphere += f" (coefficient of degree {self.negative_degree} is negative)"
-        elif not self.positive_on_sphere:
-            sphere += " (this shows on spheres of lower dimension)"
-        decided = f"{answer[self.finite]}, by {self.rule}" + (" (decided numerically)" if self.numerical else "")
-        rows = [
-            (f"positive decomposition on R^{self.dim}", decided),
-            ("why", self.reason),
-            ("mass of its measure", mass),
-            (f"positive definite on R^{self.dim}", answer[self.positive_definite]),
-            ("positive definite on the sphere", sphere),
-        ]
+        rows = [*self.answers(), ("mass of its measure", mass)]
         if self.tail_exponent is not None:
             rows.append(
                 ("tail of the measure", f"r^{-self.tail_exponent:.3g}; a finite mass needs an exponent below -1")
             )
         return [*rows, ("use", self.advice)]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON, which has no infinity: an infinite mass is None, and ``finite`` is False.
+
+        Returns
+        -------
+        dict
+        """
+        plain = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "of"}
+        return {
+            name: None if isinstance(value, float) and not math.isfinite(value) else value
+            for name, value in plain.items()
+        }
 
     def __str__(self) -> str:
         facts = self.facts()
@@ -139,28 +256,49 @@ class Diagnosis:
 
 
 def diagnose(kernel: RadialKernel, dim: int) -> Diagnosis:
-    """Find out whether a kernel has a positive decomposition on ℝ^dim, and what follows from the answer.
+    """Find out what kind of kernel this is on ℝ^dim.
 
     Examples
     --------
     >>> import krein
-    >>> from krein.kernels import SphericalPolynomial
+    >>> from krein.kernels import Radial, SphericalPolynomial
     >>> krein.diagnose(SphericalPolynomial(a=2, p=2), dim=16).finite
     False
     >>> krein.diagnose(SphericalPolynomial(a=2, p=2), dim=4).finite
     True
+    >>> d = krein.diagnose(Radial(lambda z: z**2), dim=3)
+    >>> d.finite, d.decomposes, d.decomposition_rule
+    (False, True, 'polynomial in z²')
     """
     dim = check_dim(dim)
     check_kernel(kernel)
     terms = closed_terms(kernel, dim)
     if terms is not None:
-        return _closed(kernel, dim, terms)
-    if kernel.domain == "sphere":
-        return _on_sphere(kernel, dim)
-    return _on_space(kernel, dim)
+        found = _closed(dim, terms)
+    elif kernel.domain == "sphere":
+        found = _on_sphere(kernel, dim)
+    else:
+        found = _on_space(kernel, dim)
+    return _report(kernel, dim, found)
 
 
-def _closed(kernel: RadialKernel, dim: int, terms: list[Term]) -> Diagnosis:
+@dataclass(frozen=True)
+class _Finite:
+    """The answer to the first question, and what it says about the third."""
+
+    finite: bool | None
+    rule: str
+    reason: str
+    advice: str
+    positive_definite: bool | None = None
+    masses: tuple[float, float] | None = None
+    any_extension: bool | None = None
+    on_range: bool | None = True
+    tail: float | None = None
+    numerical: bool = False
+
+
+def _closed(dim: int, terms: list[Term]) -> _Finite:
     measure = jordan_of_laws(dim, terms)
     negative = measure.negative.mass
     canceled = sum(abs(c) for c, _, _ in terms) - measure.mass
@@ -168,32 +306,27 @@ def _closed(kernel: RadialKernel, dim: int, terms: list[Term]) -> Diagnosis:
     reason = f"it has {kind}; the Jordan parts have mass {measure.mass:.4g}"
     if canceled > 1e-9:
         reason += f", {canceled:.3g} less than the difference as written"
-    return _report(
-        kernel,
-        dim,
-        finite=True,
-        rule="closed form",
-        reason=reason,
-        masses=(measure.positive.mass, negative),
-        positive_definite=negative == 0.0,
-        advice="method='closed_form' for all distances; method='least_mass' with the data's radius for less variance",
+    advice = "method='closed_form' for all distances; method='least_mass' with the data's radius for less variance"
+    return _Finite(
+        True, "closed form", reason, advice, positive_definite=negative == 0.0, masses=(measure.positive.mass, negative)
     )
 
 
-def _on_sphere(kernel: RadialKernel, dim: int) -> Diagnosis:
+def _on_sphere(kernel: RadialKernel, dim: int) -> _Finite:
     exponent, critical = edge_exponent(kernel, 2.0), critical_exponent(dim)
     numerical = kernel.facts.edge_exponent is None
     margin = FIT_MARGIN if numerical else 0.0
     finite = bool(exponent > critical + margin)
-    inner = kernel.facts.edge_smoothness
+    inner, on_range = kernel.facts.edge_smoothness, True  # what declares this is analytic at all z between 0 and 2
     if inner is None:
-        inner = singularity_exponent(kernel.radial, 2.0, ends=False)
-        inner = max(0.0, min(inner, exponent) if 0.02 < exponent % 1.0 < 0.98 else inner)
-    # A finite measure is ⌊(d−1)/2⌋ times continuously differentiable: an exponent below that excludes every extension.
-    any_extension = inner >= math.floor(critical) or finite
-    tail = 1 + exponent - critical
-    jump = exponent < margin or exponent == 0.0
-    edge = "ends with a jump (exponent 0)" if jump else f"ends like (2 - z)^{exponent:.3g}"
+        inside = singularity_exponent(kernel.radial, 2.0, ends=False)
+        inner = max(0.0, min(inside, exponent) if 0.02 < exponent % 1.0 < 0.98 else inside)
+        numerical, on_range = True, bool(inside > critical + FIT_MARGIN)
+    # k ~ (2 − z)^α from inside, α no integer: its left-sided derivative of order (d − 1)/2 must be bounded, whatever is beyond.
+    any_extension = bool(inner > critical + (FIT_MARGIN if kernel.facts.edge_smoothness is None else 0.0)) or finite
+    edge = (
+        "ends with a jump (exponent 0)" if exponent < margin or exponent == 0.0 else f"ends like (2 - z)^{exponent:.3g}"
+    )
     reason = (
         f"extended by zero it {edge} at z = 2, and this exponent is {'above' if finite else 'not above'} the critical "
         f"(d-1)/2 = {critical:g}"
@@ -202,9 +335,10 @@ def _on_sphere(kernel: RadialKernel, dim: int) -> Diagnosis:
         reason += (
             "; a smooth continuation beyond 2 has a finite measure"
             if any_extension
-            else f"; and no continuation helps: at z = 2 it is not {math.floor(critical)} times differentiable"
+            else f"; and no continuation helps: seen from below 2 its singularity has the exponent {inner:.3g}, not above that "
+            "either"
         )
-    masses, positive = _masses(kernel, dim, tail) if finite else (None, False)
+    masses, positive = _masses(kernel, dim, 1 + exponent - critical) if finite else (None, False)
     if math.isinf(inner):
         advice = "method='least_mass', radius up to 2 (sqrt(2) for unit vectors with non-negative entries)"
     else:
@@ -212,58 +346,50 @@ def _on_sphere(kernel: RadialKernel, dim: int) -> Diagnosis:
             "method='least_mass' with radius below 2 (sqrt(2) for unit vectors with non-negative entries); at radius 2 use "
             "tol='auto', which states the bias near antipodal points"
         )
-    return _report(
-        kernel,
-        dim,
-        finite=finite,
-        rule="critical exponent",
-        reason=reason,
-        masses=masses,
+    return _Finite(
+        finite,
+        "critical exponent",
+        reason,
+        advice,
         positive_definite=positive,
-        advice=advice,
+        masses=masses,
         any_extension=any_extension,
-        tail=tail,
+        on_range=on_range,
+        tail=1 + exponent - critical,
         numerical=numerical,
     )
 
 
-def _on_space(kernel: RadialKernel, dim: int) -> Diagnosis:
+def _on_space(kernel: RadialKernel, dim: int) -> _Finite:
     advice = "method='least_mass' with radius the largest distance in the data"
+    critical, smooth = critical_exponent(dim), kernel.facts.edge_smoothness == math.inf
     shape = radial_shape(kernel.radial) if kernel.facts.bounded else Shape(bounded=False)
     if not shape.bounded:
-        return _report(
-            kernel,
-            dim,
-            finite=False,
-            rule="boundedness",
-            reason="it is unbounded, and the transform of a finite measure is bounded by its mass",
+        return _Finite(
+            False,
+            "boundedness",
+            "it is unbounded, and the transform of a finite measure is bounded by its mass",
+            advice + "; head_degree=1 takes up the growth",
             positive_definite=False,
-            advice=advice + "; head_degree=1 takes up the growth",
+            on_range=smooth or bool(singularity_exponent(kernel.radial, _LOOKED, ends=False) > critical + FIT_MARGIN),
             numerical=kernel.facts.bounded,
         )
     if not shape.continuous_at_zero:
-        return _report(
-            kernel,
-            dim,
-            finite=False,
-            rule="continuity",
-            reason="it jumps at z = 0, and the transform of a finite measure is continuous",
-            positive_definite=False,
-            advice="a kernel that is continuous at 0; model the jump by the ridge parameter instead",
+        return _Finite(
+            False,
+            "continuity",
+            "it jumps at z = 0, and the transform of a finite measure is continuous",
+            "a kernel that is continuous at 0; model the jump by the ridge parameter instead",
+            on_range=False,
             numerical=True,
         )
     if shape.limit is None or shape.oscillates:
-        return _report(
-            kernel,
-            dim,
-            finite=None,
-            rule="undecided",
-            reason="it has no limit at large distances or oscillates towards it, so its transform cannot be found numerically",
-            positive_definite=None,
-            advice=advice,
-            numerical=True,
+        reason = (
+            "it has no limit at large distances or oscillates towards it, so its transform cannot be found numerically"
         )
-    limit, critical = shape.limit, critical_exponent(dim)
+        seen = singularity_exponent(kernel.radial, _LOOKED, ends=False) > critical + FIT_MARGIN
+        return _Finite(None, "undecided", reason, advice, on_range=smooth or bool(seen), numerical=True)
+    limit = shape.limit
     exponent = singularity_exponent(lambda z: kernel.radial(z) - limit, 1.5 * shape.support, ends=False)
     finite = bool(exponent > critical + FIT_MARGIN)
     if math.isinf(exponent):
@@ -275,17 +401,16 @@ def _on_space(kernel: RadialKernel, dim: int) -> Diagnosis:
             f"(d-1)/2 = {critical:g}"
         )
     masses, positive = None, None if finite else False
-    if finite and shape.decays and limit == 0.0 and dim <= 20:  # the quadrature cancels in high dimension
+    if finite and shape.decays and limit == 0.0 and dim <= _MOST_QUADRATURE:
         masses, positive = _masses(kernel, dim, 1 + exponent - critical)
-    return _report(
-        kernel,
-        dim,
-        finite=finite,
-        rule="smoothness",
-        reason=reason,
-        masses=masses,
+    return _Finite(
+        finite,
+        "smoothness",
+        reason,
+        advice,
         positive_definite=positive,
-        advice=advice,
+        masses=masses,
+        on_range=finite,
         tail=None if math.isinf(exponent) else 1 + exponent - critical,
         numerical=True,
     )
@@ -297,9 +422,7 @@ def _masses(kernel: RadialKernel, dim: int, tail: float) -> tuple[tuple[float, f
     What the table leaves out is added: where the tail still changes sign, by its power law and half to each sign; where it does not
     (the tail of a kink at 0), it is what is missing from k(0).
     """
-    density, cutoff = fourier_transform(kernel, dim)
-    known = kernel.domain == "sphere" and kernel.fourier_density(np.ones(1), dim) is not None
-    measure = fourier_measure(kernel.radial, density, dim, cutoff, cutoff, arches=600 if known else 100)
+    measure, density, cutoff = _zero_extension(kernel, dim)
     size = float(np.max(np.abs(kernel.radial(np.linspace(0.0, cutoff, 65)))))
     if measure.mass == 0.0:
         return ((0.0, 0.0), True) if size == 0.0 else (None, None)
@@ -317,37 +440,73 @@ def _masses(kernel: RadialKernel, dim: int, tail: float) -> tuple[tuple[float, f
     return masses, masses[1] <= 1e-6 * masses[0]
 
 
-def _report(
-    kernel: RadialKernel,
-    dim: int,
-    *,
-    finite: bool | None,
-    rule: str,
-    reason: str,
-    positive_definite: bool | None,
-    advice: str,
-    masses: tuple[float, float] | None = None,
-    any_extension: bool | None = None,
-    tail: float | None = None,
-    numerical: bool = False,
-) -> Diagnosis:
-    surely_positive = kernel.facts.positive_on_spheres or positive_definite
-    found = None if surely_positive else lower_dimension_with_negative_degree(kernel.radial, dim)
+def _zero_extension(kernel: RadialKernel, dim: int) -> tuple[SignedMeasure, Function, float]:
+    """The measure of the kernel extended by zero, its density, and where the extension starts."""
+    density, cutoff = fourier_transform(kernel, dim)
+    known = kernel.domain == "sphere" and kernel.fourier_density(np.ones(1), dim) is not None
+    return fourier_measure(kernel.radial, density, dim, cutoff, cutoff, arches=600 if known else 100), density, cutoff
+
+
+def _jordan_split(kernel: RadialKernel, dim: int, finite: bool | None) -> Any:
+    """The Jordan parts of a measure that was computed: the negative one as it is, the positive one as what makes up the kernel."""
+    if not finite or _zero_extension_is_lost(kernel, dim):
+        raise ValueError(
+            f"{kernel!r} has a decomposition, but no formula for it is known here that can be evaluated in dimension {dim}; "
+            "krein.signed_measure(kernel, dim, radius) has one up to a stated bias"
+        )
+    part = _zero_extension(kernel, dim)[0].negative
+
+    def negative(z: np.ndarray) -> np.ndarray:
+        return part.evaluate(z, dim)
+
+    def positive(z: np.ndarray) -> np.ndarray:
+        return np.asarray(kernel.radial(z) + negative(z))
+
+    return kernel.split_into(positive, negative, "finite measure", "the Jordan parts of its measure")
+
+
+def _zero_extension_is_lost(kernel: RadialKernel, dim: int) -> bool:
+    return dim > _MOST_QUADRATURE or _masses(kernel, dim, math.inf)[0] is None
+
+
+def _report(kernel: RadialKernel, dim: int, found: _Finite) -> Diagnosis:
+    split = kernel.split(dim)
+    euclidean = kernel.domain != "sphere"
+    conditional = split.conditional if split is not None and euclidean else None
+    decomposes: bool | None = True
+    if split is not None:
+        rule, how = split.rule, split.reason
+    elif found.finite or found.any_extension:
+        extended = "" if found.finite else " of some extension beyond z = 2"
+        rule, how = "finite measure", f"the Jordan parts of the finite measure{extended}"
+    else:
+        decomposes, rule = None, "not known"
+        how = "none is known; one into unbounded kernels is not excluded" if found.finite is False else "none is known"
+    positive = True if conditional == (1, 0) else found.positive_definite
+    sure = positive or kernel.facts.positive_on_spheres or (split is not None and split.conditional == (1, 0))
+    negative = None if sure else lower_dimension_with_negative_degree(kernel.radial, dim)
+    masses, tail = found.masses, found.tail
     return Diagnosis(
         kernel=repr(kernel),
         dim=dim,
-        finite=finite,
-        rule=rule,
-        reason=reason,
-        mass=math.inf if finite is False else (None if masses is None else masses[0] + masses[1]),
+        finite=found.finite,
+        rule=found.rule,
+        reason=found.reason,
+        mass=math.inf if found.finite is False else (None if masses is None else masses[0] + masses[1]),
         positive_mass=None if masses is None else masses[0],
         negative_mass=None if masses is None else masses[1],
-        positive_definite=positive_definite,
-        positive_on_sphere=found is None,
-        negative_degree=int(negative_degrees(kernel.radial, dim)[0]) if found == dim else None,
-        any_extension=any_extension,
+        any_extension=found.any_extension,
+        on_range=True if found.finite else found.on_range,
+        decomposes=decomposes,
+        decomposition_rule=rule,
+        decomposition_reason=how,
+        positive_definite=positive,
+        conditional=conditional,
+        positive_on_sphere=negative is None,
+        negative_degree=int(negative_degrees(kernel.radial, dim)[0]) if negative == dim else None,
         tail_exponent=tail if tail is None or math.isfinite(tail) else None,
-        numerical=numerical,
-        advice=advice,
+        numerical=found.numerical,
+        advice=found.advice,
         sphere_weights=tuple(sphere_weights(kernel.radial, dim).tolist()),
+        of=kernel,
     )

@@ -66,6 +66,18 @@ class RadialKernel(Protocol):
         """Closed form of ρ(r) of the extension by zero, where there is one."""
         ...
 
+    def place(self, X: Any, name: str = "X") -> Any:
+        """Rows as points of the domain."""
+        ...
+
+    def split(self, dim: int) -> Any:
+        """The kernel as a difference of two positive definite ones, if one is known: rule, reason, grams, conditional."""
+        ...
+
+    def split_into(self, positive: Any, negative: Any, rule: str, reason: str) -> Any:
+        """A split into two functions of the distance."""
+        ...
+
 
 def closed_terms(kernel: RadialKernel, dim: int) -> list[tuple[float, Law, Any]] | None:
     """The kernel as a signed sum of known laws with their transforms, or None if any term has no known law."""

@@ -139,7 +139,7 @@ def test_official_text_gives_the_digest(name, tmp_path):
     files = [tmp_path / url.rpartition("/")[2] for url in CATALOG[name].urls]
     for file, text in zip(files, texts, strict=True):
         pack = {".gz": gzip.compress, ".bz2": bz2.compress}.get(file.suffix, bytes)
-        file.write_bytes(pack(text))
+        file.write_bytes(pack(text, 1) if pack is not bytes else text)  # quick rather than small
     assert content_digest(CATALOG[name].read(files)) == CATALOG[name].digest
 
 

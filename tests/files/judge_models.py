@@ -1,8 +1,8 @@
-"""Loads every model file of a folder and predicts with it; run as a process of its own, which may die without ending the tests.
+"""Loads every model file of some folders and predicts with it; run as a process of its own, which may die without ending the tests.
 
-    python judge_models.py FOLDER
+    python judge_models.py FOLDER ...
 
-One line a file: its name, a verdict (``refused``, ``predicts``, ``declines`` or ``WRONG``) and the reason.
+One line a file: its path, a verdict (``refused``, ``predicts``, ``declines`` or ``WRONG``) and the reason.
 """
 
 from __future__ import annotations
@@ -51,11 +51,9 @@ def judge(path: Path, X: np.ndarray, kinds: str) -> tuple[str, str]:
 
 def main(folder: Path) -> None:
     """Judge all files in the order of their names."""
-    resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
-    warnings.simplefilter("ignore")
     X = np.load(folder / "rows.npy")
     for path in sorted(folder.glob("*.krein")):
-        sys.stdout.write(f"{path.name}\t")
+        sys.stdout.write(f"{path}\t")
         sys.stdout.flush()
         try:
             verdict, reason = judge(path, X, "fUOiub")
@@ -66,4 +64,7 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
+    warnings.simplefilter("ignore")
+    for argument in sys.argv[1:]:
+        main(Path(argument))

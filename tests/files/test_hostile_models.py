@@ -47,15 +47,24 @@ def test_every_estimator_that_saves_is_among_them():
     assert {one for one in public if inspect.isclass(one) and hasattr(one, "save")} <= made
 
 
-@pytest.mark.parametrize("name", ALL)
-def test_mutated_files(name, tmp_path):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        ALL[name]().save(tmp_path / "source")
-    np.save(tmp_path / "rows.npy", rows_for(name))
-    done = {f"{seed:06d}.krein": mutate(tmp_path / "source", tmp_path / f"{seed:06d}.krein", seed) for seed in _seeds()}
+def test_mutated_files(tmp_path):
+    """All in one process: starting Python takes longer than judging the files of a model."""
+    done = {}
+    for number, (name, make) in enumerate(ALL.items()):
+        folder = tmp_path / f"{number:02d}"
+        folder.mkdir()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            make().save(folder / "source")
+        np.save(folder / "rows.npy", rows_for(name))
+        for seed in _seeds():
+            file = folder / f"{seed:06d}.krein"
+            done[str(file)] = f"{name}, seed {seed}, {mutate(folder / 'source', file, seed)}"
     judged = subprocess.run(
-        [sys.executable, str(HERE / "judge_models.py"), str(tmp_path)], capture_output=True, text=True, check=False
+        [sys.executable, str(HERE / "judge_models.py"), *map(str, sorted(tmp_path.iterdir()))],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     wrong, seen = [], 0
     for line in judged.stdout.splitlines():
@@ -64,7 +73,7 @@ def test_mutated_files(name, tmp_path):
         seen += 1
         if verdict not in ("refused", "predicts", "declines"):
             words = ast.literal_eval(reason) if reason else f"the process died with code {judged.returncode}"
-            wrong.append(f"seed {file.removesuffix('.krein')}, {done[file]}: {words}")
+            wrong.append(f"{done[file]}: {words}")
     assert not wrong, "\n".join(wrong)
     assert seen == len(done), judged.stderr
 

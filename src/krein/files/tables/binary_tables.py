@@ -1,4 +1,4 @@
-"""Tables in NumPy archives."""
+"""Tables in NumPy archives and in Apache Parquet."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import IO, final
+from typing import IO, Any, final
 
 import numpy as np
 
 from krein._core.errors import TableError
-from krein.files.tables.table import Column, Progress, Table, check_width
+from krein.files.tables.table import Column, Progress, Table, check_width, import_reader
 
-__all__ = ["NpzTable"]
+__all__ = ["NpzTable", "ParquetTable"]
 
 # What a damaged archive may raise: zipfile and numpy have no common ancestor for it.
 _DAMAGE = (zipfile.BadZipFile, zlib.error, OSError, EOFError, NotImplementedError, ValueError)
@@ -35,6 +35,8 @@ class NpzTable(Table):
             with zipfile.ZipFile(path) as archive:
                 for member in archive.infolist():
                     name = _array_name(member, path)
+                    if name in self._shapes:
+                        raise TableError(f"{path} has two arrays named {name!r}; write the table again")
                     with archive.open(member) as stream:
                         self._enter(name, *_npy_header(stream), path)
         except TableError:
@@ -111,3 +113,35 @@ def _npy_header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype]:
     version = np.lib.format.read_magic(stream)
     read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
     return read(stream)
+
+
+@final
+class ParquetTable(Table):
+    """Apache Parquet, read batch by batch with pyarrow."""
+
+    def __init__(self, path: Path) -> None:
+        self._parquet = import_reader("pyarrow.parquet")
+        with self._open(path) as file:
+            super().__init__(path, file.schema_arrow.names)
+
+    def read(
+        self, columns: Sequence[str], text: Sequence[str], chunk_rows: int, progress: Progress
+    ) -> Iterator[dict[str, Column]]:
+        arrow = import_reader("pyarrow")
+        done = 0
+        with self._open(self.path) as file:
+            total = max(1, file.metadata.num_rows)
+            try:
+                for batch in file.iter_batches(batch_size=chunk_rows, columns=list(columns)):
+                    done += batch.num_rows
+                    progress(done / total)
+                    yield {name: batch.column(name).to_pandas() for name in columns}
+            except (arrow.ArrowException, OSError) as error:
+                raise TableError(f"{self.path} is damaged after row {done}: {error}") from error
+
+    def _open(self, path: Path) -> Any:
+        arrow = import_reader("pyarrow")
+        try:
+            return self._parquet.ParquetFile(path)
+        except (arrow.ArrowException, OSError) as error:
+            raise TableError(f"{path} is not a Parquet file, or was cut short: {error}") from error

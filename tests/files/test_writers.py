@@ -17,7 +17,7 @@ import krein.show.style
 from krein._core.errors import DatasetError, ModelFileError, TableError
 from krein._core.journal import JsonLines
 from krein.cli.predict import predict
-from krein.cli.tables import check_out, write_column
+from krein.cli.tables import check_out, write_columns
 from krein.cli.train import train
 from krein.datasets.finding import write_npz
 from krein.files.models import save_model
@@ -38,9 +38,9 @@ def save_figure(path):
 WRITERS = {
     "model": (lambda path, folder: save_model(MODEL, path), "target"),
     "model.save": (lambda path, folder: MODEL.save(path), "target"),
-    "column": (lambda path, folder: write_column(path, "y", np.arange(3.0)), "target.csv"),
-    "column, npz": (lambda path, folder: write_column(path, "y", np.arange(3.0)), "target.npz"),
-    "column, parquet": (lambda path, folder: write_column(path, "y", np.arange(3.0)), "target.parquet"),
+    "column": (lambda path, folder: write_columns(path, {"y": np.arange(3.0)}), "target.csv"),
+    "column, npz": (lambda path, folder: write_columns(path, {"y": np.arange(3.0)}), "target.npz"),
+    "column, parquet": (lambda path, folder: write_columns(path, {"y": np.arange(3.0)}), "target.parquet"),
     "check before a command": (lambda path, folder: check_out(path), "target.csv"),
     "krein train": (
         lambda path, folder: train(a_table(folder), "y", path, kernel="gaussian", show_progress=False),
@@ -125,6 +125,6 @@ def test_a_folder_that_takes_no_files(name, tmp_path):
 def test_a_column_of_any_name(tmp_path):
     """numpy.savez takes names as keywords, and has some of its own."""
     for name in ("file", "allow_pickle", "two words"):
-        write_column(tmp_path / "out.npz", name, np.array(["a", "b"], dtype=object))
+        write_columns(tmp_path / "out.npz", {name: np.array(["a", "b"], dtype=object)})
         with np.load(tmp_path / "out.npz", allow_pickle=False) as archive:
             assert archive[name].tolist() == ["a", "b"]

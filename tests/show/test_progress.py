@@ -50,7 +50,7 @@ def test_what_was_found_done_before_takes_no_time(capsys, no_terminal, monkeypat
 
 
 def test_silence_where_it_is_asked_for_or_nothing_is_known(capsys, no_terminal):
-    with progress("bytes", unit="bytes", lines=False) as show:
+    with progress("bytes", unit="bytes", asked=False) as show:
         show(1, 2)
     with progress("bytes") as show:
         show(1)
@@ -69,8 +69,8 @@ def test_lines_without_rich(capsys, terminal, monkeypatch):
     [
         ("count", 1500, 2000, "1,500 of 2,000"),
         ("count", 1500, None, "1,500"),
-        ("bytes", 1500, 2000, "1.5 kB of 2.0 kB"),
-        ("bytes", 1500, None, "1.5 kB"),
+        ("bytes", 1.5e6, 2e6, "1.5 of 2.0 MB"),
+        ("bytes", 1.5e6, None, "1.5 MB"),
         ("share", 0.5, 2, "25%"),
         ("share", 0.5, None, ""),
     ],

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any
 
 import krein
-from krein.cli.output import console, debugging, drop_output, fail, message_of
+from krein.cli.output import console, debugging, drop_output, fail, message_of, show_anything
 
 if TYPE_CHECKING:
     import typer
@@ -22,7 +22,7 @@ COMMANDS = {
     "plot": "Draw a kernel and its signed measure: the paper's Figure 1.",
     "approximate": "Measure how well and how fast random features approximate a kernel on the rows of a table.",
     "train": "Train a ridge model on a table and save it.",
-    "predict": "Predict with a trained model, and score the predictions if the table has the target column.",
+    "predict": "Predict with a trained model, and score the predictions of rows whose target the table has.",
     "compare": "Train krein's learners and others on the same folds, and write a page of accuracies and times.",
     "reproduce": "Compute the paper's figures and tables with a verdict on each claim; resumes after an interruption.",
     "demo": "Reproduce the paper in a few minutes: krein reproduce --quick on the packaged data set letter.",
@@ -50,6 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.stderr.write(f"error: {_EXTRA} ({error.name} is missing)\n")
         raise SystemExit(2) from None
     del rich, typer
+    show_anything()
     try:
         try:
             build_app()(None if arguments is None else list(arguments), prog_name="krein")

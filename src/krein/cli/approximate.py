@@ -3,12 +3,13 @@
 # No `from __future__ import annotations`: typer reads the options from annotations made inside functions.
 import math
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from krein._core.checks import one_of, positive_integer
 from krein.cli.output import command, console, print_json, report_card
-from krein.cli.tables import fair_sample
+from krein.cli.tables import fair_sample, features_of
 from krein.kernels import parse_kernel
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def add_approximate(app: "typer.Typer") -> None:
 
     @command(app, "approximate")
     def approximate(
-        data: Annotated[Path, typer.Argument(help="Table of numbers: .csv, .npz or .parquet.")],
+        data: Annotated[Path, typer.Argument(help="Table of numbers: .csv, .tsv, .npz or .parquet.")],
         kernel: Annotated[
             str, typer.Option("--kernel", "-k", help="A kernel, such as ntk or 'delta-gaussian(1, 10)'.")
         ],
@@ -34,6 +35,11 @@ def add_approximate(app: "typer.Typer") -> None:
         weights: Annotated[str, typer.Option(help="calibrated, unbiased or projected.")] = "calibrated",
         sampler: Annotated[str, typer.Option(help="orthogonal, monte_carlo, hadamard, ...")] = "orthogonal",
         scaling: Annotated[str, typer.Option(help="minmax (scales columns to [0, 1]) or none.")] = "minmax",
+        drop: Annotated[list[str] | None, typer.Option(help="Column to leave out; may be repeated.")] = None,
+        sep: Annotated[
+            str | None, typer.Option(help="What separates columns; default: tabs in .tsv, else commas.")
+        ] = None,
+        decimal: Annotated[str, typer.Option(help="Decimal mark of a text file.")] = ".",
         rows: Annotated[int, typer.Option(help="Number of held-out rows on which the error is measured.")] = 1000,
         seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
         as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
@@ -44,7 +50,7 @@ def add_approximate(app: "typer.Typer") -> None:
         features = SignedFourierFeatures(
             kernel=parse_kernel(kernel), n_components=n_components, weights=weights, sampler=sampler, random_state=seed
         )
-        X, X_new = sample_rows(data, target, scaling, rows, seed)
+        X, X_new = sample_rows(data, target, scaling, rows, seed, drop=drop or [], sep=sep, decimal=decimal)
         started = time.perf_counter()
         features.fit(X)
         fitted = time.perf_counter()
@@ -73,17 +79,25 @@ def add_approximate(app: "typer.Typer") -> None:
             console().print(report_card(report))
 
 
-def sample_rows(path: Path, target: str | None, scaling: str, rows: int, seed: int) -> tuple[Any, Any]:
+def sample_rows(
+    path: Path,
+    target: str | None,
+    scaling: str,
+    rows: int,
+    seed: int,
+    *,
+    drop: Sequence[str] = (),
+    sep: str | None = None,
+    decimal: str = ".",
+) -> tuple[Any, Any]:
     """Rows to fit on and rows to test on: a uniform sample of the table, taken in one pass."""
     from krein.datasets import MinMax
     from krein.files.tables import TableChunks, open_table
 
     one_of(scaling, "scaling", ("minmax", "none"))
     positive_integer(rows, "rows")
-    table = open_table(path)
-    if target is not None:
-        table.check_columns([target])
-    chunks = TableChunks(table, [name for name in table.columns if name != target])
+    table = open_table(path, sep=sep, decimal=decimal)
+    chunks = TableChunks(table, features_of(table, target, drop))
     (kept,) = fair_sample(chunks, _MOST_ROWS + rows, seed)
     if kept.shape[0] < 4:
         raise ValueError(f"{path} has {kept.shape[0]} rows; at least 4 are needed, to fit on some and test on others")

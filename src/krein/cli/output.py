@@ -20,7 +20,9 @@ __all__ = [
     "fail",
     "show_warning",
     "message_of",
+    "plain",
     "print_json",
+    "show_anything",
     "report_card",
     "command",
     "debugging",
@@ -34,11 +36,23 @@ def console(*, stderr: bool = False) -> "Console":
     return Console(stderr=stderr, soft_wrap=False, highlight=False)
 
 
+def plain(text: str) -> str:
+    """Text of a file without what a terminal would obey: escape sequences are shown as they are written."""
+    return "".join(one if one.isprintable() or one == "\n" else repr(one)[1:-1] for one in text)
+
+
+def show_anything() -> None:
+    """Let the standard streams show characters that their encoding does not have, as in an ASCII locale, by their numbers."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(AttributeError, ValueError):  # a stream that is no file of ours
+            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # of a real stream
+
+
 def fail(message: str) -> NoReturn:
     """One red line on the error stream, and exit code 2."""
     from rich.text import Text
 
-    console(stderr=True).print(Text.assemble(("error: ", "bold red"), (message, "red")), soft_wrap=True)
+    console(stderr=True).print(Text.assemble(("error: ", "bold red"), (plain(message), "red")), soft_wrap=True)
     raise SystemExit(2)
 
 
@@ -56,7 +70,7 @@ def show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     """One yellow line on the error stream; replaces `warnings.showwarning`."""
     from rich.text import Text
 
-    text = " ".join(str(message).split())
+    text = plain(" ".join(str(message).split()))
     console(stderr=True).print(Text(f"warning: {text}", style="yellow"), soft_wrap=True)
 
 
@@ -72,7 +86,8 @@ def message_of(error: BaseException) -> str:
 
 def print_json(value: Any) -> None:
     """JSON on the standard output, never wrapped or colored."""
-    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+    unicode = (sys.stdout.encoding or "").lower().startswith("utf")
+    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=not unicode, allow_nan=False) + "\n")
 
 
 def report_card(report: dict[str, Any]) -> Any:
@@ -88,7 +103,7 @@ def report_card(report: dict[str, Any]) -> Any:
             text = (
                 f"{value:,}" if isinstance(value, int) else f"{value:.4g}" if isinstance(value, float) else str(value)
             )
-            card.add_row(name.replace("_", " "), escape(text))
+            card.add_row(name.replace("_", " "), escape(plain(text)))
     return card
 
 

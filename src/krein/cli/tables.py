@@ -3,36 +3,48 @@
 import csv
 import io
 import os
+import warnings
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import BinaryIO, Literal
+from functools import partial
+from typing import Any, BinaryIO, Literal
 
 import numpy as np
 
 from krein._core.checks import one_of
 from krein._core.errors import TableError
 from krein._core.files import check_writable, whole_file
-from krein.files.tables import TableChunks
+from krein.files.tables import Table, TableChunks
 from krein.learning.tuning import OnTrial
 from krein.show.progress import ShowProgress, progress
 
 __all__ = [
-    "Writer",
     "check_out",
-    "write_column",
-    "writer_for",
     "fair_sample",
-    "task_of",
+    "features_of",
+    "is_number",
     "reading_progress",
+    "task_of",
     "training_progress",
+    "write_columns",
+    "writer_for",
 ]
 
-Writer = Callable[[BinaryIO, str, np.ndarray], None]
+
+_Writer = Callable[[BinaryIO, dict[str, list[Any]]], None]
 
 
-def check_out(path: str | os.PathLike[str], error: type[ValueError] = TableError) -> None:
-    """Raise an error before the work, rather than after it, if the file cannot be written."""
+def check_out(
+    path: str | os.PathLike[str],
+    error: type[ValueError] = TableError,
+    *,
+    inputs: Sequence[str | os.PathLike[str]] = (),
+) -> None:
+    """Raise an error before the work, rather than after it, if the file cannot be written or is one that is read."""
+    for source in inputs:
+        if os.path.exists(path) and os.path.exists(source) and os.path.samefile(path, source):
+            raise error(f"{path} is read by this command and would be overwritten; give the result another name")
     try:
         check_writable(path)
     except OSError as reason:
@@ -41,43 +53,61 @@ def check_out(path: str | os.PathLike[str], error: type[ValueError] = TableError
         ) from reason
 
 
-def write_column(path: str | os.PathLike[str], column: str, values: np.ndarray) -> None:
-    """Write a named column as a table, whole or not at all."""
+def features_of(table: Table, target: str | None, drop: Sequence[str] = ()) -> list[str]:
+    """The columns to learn from: all but the target, those to be left out, and the row numbers of pandas."""
+    without = {*drop, *([] if target is None else [target])}
+    table.check_columns([*([] if target is None else [target]), *drop])
+    numbers = [one for one in table.columns[:1] if one == ""]
+    numbers += [one for one in table.columns if one.startswith("__index_level_")]
+    if numbers:
+        warnings.warn(
+            f"{table.path}: column {table.columns.index(numbers[0]) + 1}, which pandas writes as the names of rows, is left out",
+            stacklevel=2,
+        )
+        without.update(numbers)
+    return [one for one in table.columns if one not in without]
+
+
+def write_columns(path: str | os.PathLike[str], columns: Mapping[str, np.ndarray]) -> None:
+    """Write named columns as a table, whole or not at all."""
     write = writer_for(path)
     with whole_file(path) as stream:
-        write(stream, column, values)
+        write(stream, {name: np.asarray(values).tolist() for name, values in columns.items()})
 
 
-def writer_for(out: str | os.PathLike[str]) -> Writer:
-    """The function that writes a named column to a stream, by the suffix of the file's name."""
-    for ending, write in ((".csv", _write_csv), (".npz", _write_npz), (".parquet", _write_parquet)):
+def writer_for(out: str | os.PathLike[str]) -> _Writer:
+    """The function that writes named columns to a stream, by the suffix of the file's name."""
+    text: dict[str, _Writer] = {".csv": partial(_write_text, ","), ".tsv": partial(_write_text, "\t")}
+    for ending, write in (text | {".npz": _write_npz, ".parquet": _write_parquet, ".pq": _write_parquet}).items():
         if str(out).lower().endswith(ending):
             return write
-    raise TableError(f"the format of {out} is unknown; the name must end in .csv, .npz or .parquet")
+    raise TableError(f"the format of {out} is unknown; the name must end in .csv, .tsv, .npz or .parquet")
 
 
-def _write_csv(stream: BinaryIO, column: str, values: np.ndarray) -> None:
+def _write_text(separator: str, stream: BinaryIO, columns: dict[str, list[Any]]) -> None:
     text = io.TextIOWrapper(stream, encoding="utf-8", newline="")
-    writer = csv.writer(text)
-    writer.writerow([column])
-    writer.writerows([value] for value in values.tolist())
+    writer = csv.writer(text, delimiter=separator)
+    writer.writerow(columns)
+    writer.writerows(zip(*columns.values(), strict=True))
     text.flush()
     text.detach()  # the stream is closed by whoever opened it
 
 
-def _write_npz(stream: BinaryIO, column: str, values: np.ndarray) -> None:
+def _write_npz(stream: BinaryIO, columns: dict[str, list[Any]]) -> None:
     # not by numpy.savez, which takes columns as keyword arguments and so cannot have one called "file"
-    with zipfile.ZipFile(stream, "w") as archive, archive.open(f"{column}.npy", "w", force_zip64=True) as member:
-        np.lib.format.write_array(member, np.asarray(values.tolist()), allow_pickle=False)
+    with zipfile.ZipFile(stream, "w") as archive:
+        for name, values in columns.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, np.asarray(values), allow_pickle=False)
 
 
-def _write_parquet(stream: BinaryIO, column: str, values: np.ndarray) -> None:
+def _write_parquet(stream: BinaryIO, columns: dict[str, list[Any]]) -> None:
     try:
         import pyarrow
         import pyarrow.parquet
     except ImportError as error:
         raise ImportError("writing Parquet needs pyarrow; install it with: pip install 'krein[data]'") from error
-    pyarrow.parquet.write_table(pyarrow.table({column: values.tolist()}), stream)
+    pyarrow.parquet.write_table(pyarrow.table(columns), stream)
 
 
 def fair_sample(chunks: TableChunks, most_rows: int, seed: int) -> tuple[np.ndarray, ...]:
@@ -109,7 +139,7 @@ def task_of(chunks: TableChunks, task: str) -> tuple[Kind, Task]:
         return "number", "regression"
     _, labels = next(iter(chunks))
     text = labels.dtype.kind in "US"
-    if text and all(_is_number(label) for label in np.unique(labels)):
+    if text and all(is_number(label.replace(chunks.table.decimal, ".")) for label in np.unique(labels)):
         return "number", "regression"
     whole = labels.dtype.kind in "biu" or (labels.dtype.kind == "f" and bool((labels == np.floor(labels)).all()))
     if (text or whole) and (text or np.unique(labels).size <= _MANY_LABELS):
@@ -117,7 +147,7 @@ def task_of(chunks: TableChunks, task: str) -> tuple[Kind, Task]:
     return "number", "regression"
 
 
-def _is_number(label: str) -> bool:
+def is_number(label: str) -> bool:
     try:
         float(label)
     except ValueError:
@@ -131,20 +161,21 @@ def reading_progress(title: str, *, passes: int, show: bool) -> Iterator[Callabl
     if not show:
         yield lambda share: None
         return
-    with progress("passes", passes, title=title, unit="share", lines=False) as bar:
+    with progress(f"of {title}", passes, title=title, unit="share", asked=False) as bar:
         yield _pass_counter(bar, passes)
 
 
 @contextmanager
 def training_progress(*, passes: int, show: bool) -> Iterator[tuple[Callable[[float], None], OnTrial]]:
-    """A bar over the passes of a file, and one over the kernels that are tried as soon as there is one."""
-    tried: ShowProgress | None = None
+    """A bar over the passes of a file, one over the kernels that are tried, and one over leaves, each as soon as there is one."""
+    begun: dict[str, ShowProgress] = {}
 
     def on_trial(done: int, total: int, family: str) -> None:
-        nonlocal tried
         if show:
-            tried = tried or bars.enter_context(progress("kernels", total, lines=False))
-            tried(done, total, f"tried {family}")
+            what = family if family == "leaves" else "kernels"
+            if what not in begun:
+                begun[what] = bars.enter_context(progress(what, total, asked=False))
+            begun[what](done, total, what if what == family else f"tried {family}")
 
     with reading_progress("reading", passes=passes, show=show) as on_share, ExitStack() as bars:
         yield on_share, on_trial

@@ -2,7 +2,8 @@
 
 # No `from __future__ import annotations`: typer reads the options from annotations made inside functions.
 import os
-import sys
+import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,7 +13,7 @@ import numpy as np
 from krein._core.checks import one_of
 from krein._core.errors import ModelFileError
 from krein.cli.output import command, console, report_card
-from krein.cli.tables import check_out, task_of, training_progress
+from krein.cli.tables import check_out, fair_sample, features_of, task_of, training_progress
 from krein.files.tables import TableChunks, open_table
 from krein.learning.tuning import Trials, watched_trials
 
@@ -27,6 +28,8 @@ _GIVEN_WIDTH, _GIVEN_SCALING = 512, "minmax"  # where a kernel is given and noth
 _CRITERION = "leave-one-out mean squared error"
 _EXACT_CRITERION = "squared error of left-out rows, relative to that of a constant"
 _SHOWN = 10  # trials in the table
+_SAMPLE, _HELD_OUT = 5_000, 0.2  # rows drawn to measure the error that a person knows, and the share that is left out
+_LEAST_HELD_OUT = 10  # rows; of fewer an accuracy says nothing
 
 
 def add_train(app: "typer.Typer") -> None:
@@ -35,7 +38,7 @@ def add_train(app: "typer.Typer") -> None:
 
     @command(app, "train")
     def run(
-        data: Annotated[Path, typer.Argument(help="Table: .csv, .npz or .parquet; it need not fit in memory.")],
+        data: Annotated[Path, typer.Argument(help="Table: .csv, .tsv, .npz or .parquet; it need not fit in memory.")],
         target: Annotated[str, typer.Option(help="Column to predict; all others must hold numbers.")],
         out: Annotated[Path, typer.Option("--out", "-o", help="Model file to write.")],
         kernel: Annotated[
@@ -52,6 +55,12 @@ def add_train(app: "typer.Typer") -> None:
         regularizer: Annotated[str, typer.Option(help="hilbert, two or krein.")] = "hilbert",
         lam: Annotated[str, typer.Option(help="Strength of the regularizer, or auto.")] = "auto",
         scaling: Annotated[str, typer.Option(help="auto, standard, minmax or none.")] = "auto",
+        drop: Annotated[list[str] | None, typer.Option(help="Column to leave out; may be repeated.")] = None,
+        name: Annotated[str | None, typer.Option("--id", help="Column that names the rows; it is left out.")] = None,
+        sep: Annotated[
+            str | None, typer.Option(help="What separates columns; default: tabs in .tsv, else commas.")
+        ] = None,
+        decimal: Annotated[str, typer.Option(help="Decimal mark of a text file.")] = ".",
         chunk_rows: Annotated[int, typer.Option(help="Rows read at once.")] = 50_000,
         seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
     ) -> None:
@@ -67,9 +76,11 @@ def add_train(app: "typer.Typer") -> None:
             regularizer=regularizer,
             lam=_number_or_auto(lam, "lam", float),
             scaling=scaling,
+            drop=[*(drop or []), *([] if name is None else [name])],
+            sep=sep,
+            decimal=decimal,
             chunk_rows=chunk_rows,
             seed=seed,
-            show_progress=sys.stdout.isatty(),
         )
         if report.trials is not None:
             console().print(_trials_table(report.trials))
@@ -90,6 +101,12 @@ class TrainReport:
 
     Parameters
     ----------
+    accuracy, r2 : float or None
+        Share of correct classes, or R², of rows left out while the same was learned from others.
+    of_a_constant : float or None
+        The same of the most frequent class, or of the mean.
+    measured_on : str or None
+        On how many rows, learned from how many.
     model : str
         Name of the class.
     task : {"classification", "regression"}
@@ -112,6 +129,10 @@ class TrainReport:
         The kernels that were tried, if the kernel was chosen.
     """
 
+    accuracy: float | None
+    r2: float | None
+    of_a_constant: float | None
+    measured_on: str | None
     model: str
     task: str
     solver: str
@@ -142,6 +163,9 @@ def train(
     regularizer: str = "hilbert",
     lam: float | str = "auto",
     scaling: str = "auto",
+    drop: Sequence[str] = (),
+    sep: str | None = None,
+    decimal: str = ".",
     chunk_rows: int = 50_000,
     seed: int = 0,
     show_progress: bool = True,
@@ -170,6 +194,10 @@ def train(
         As in `krein.KreinRidge`.
     scaling : {"auto", "standard", "minmax", "none"}, default="auto"
         How columns are scaled. ``"auto"``: ``"standard"``, or ``"minmax"`` if a kernel is given.
+    drop : sequence of str, default=()
+        Columns to leave out.
+    sep, decimal : str
+        As in `krein.files.tables.open_table`.
     chunk_rows : int, default=50000
         Rows read at once.
     seed : int, default=0
@@ -190,21 +218,31 @@ def train(
     from krein.estimators.maps.base import row_map
     from krein.files.models import save_model
 
-    check_out(out, ModelFileError)
-    features = _features(kernel, n_components, one_of(scaling, "scaling", _SCALINGS), seed)
-    table = open_table(data)
-    table.check_columns([target])
-    columns = [name for name in table.columns if name != target]
+    check_out(out, ModelFileError, inputs=[data])
+    one_of(scaling, "scaling", _SCALINGS)
+    table = open_table(data, sep=sep, decimal=decimal)
+    columns = features_of(table, target, drop)
     kind, found = task_of(TableChunks(table, columns, target, kind="label", chunk_rows=chunk_rows), task)
-    learner = KreinRidgeClassifier if found == "classification" else KreinRidge
-    model: Any = learner(features, solver=solver, regularizer=regularizer, lam=lam, random_state=seed)
-    with training_progress(passes=2, show=show_progress) as (on_share, on_trial), watched_trials(on_trial):
+
+    def new_model() -> Any:
+        learner = KreinRidgeClassifier if found == "classification" else KreinRidge
+        features = _features(kernel, n_components, scaling, seed)
+        return learner(features, solver=solver, regularizer=regularizer, lam=lam, random_state=seed)
+
+    model = new_model()
+    with training_progress(passes=3, show=show_progress) as (on_share, on_trial), watched_trials(on_trial):
         chunks = TableChunks(table, columns, target, kind=kind, chunk_rows=chunk_rows, progress=on_share)
+        held = _held_out(new_model(), *fair_sample(chunks, _SAMPLE, seed))
         model.fit_chunks(chunks)
     notes = {"columns": columns, "target": target, "task": found, "data": Path(data).name}
     save_model(model, out, notes=notes)
+    _warn(table.path, target, task, model, held)
     chosen, given = model.choice_, lam != "auto"
     return TrainReport(
+        accuracy=held.score if held is not None and found == "classification" else None,
+        r2=held.score if held is not None and found == "regression" else None,
+        of_a_constant=None if held is None else held.constant,
+        measured_on=None if held is None else f"{held.n_test:,} rows left out, learned from {held.n_train:,}",
         model=type(model).__name__,
         task=found,
         solver=model.solver_,
@@ -218,6 +256,53 @@ def train(
         n_classes=int(model.classes_.size) if found == "classification" else None,
         trials=None if chosen is None or not len(chosen.trials) else chosen.trials,
     )
+
+
+@dataclass(frozen=True)
+class _HeldOut:
+    """Accuracy or R² of rows that were left out, and that of a constant."""
+
+    score: float
+    constant: float
+    n_train: int
+    n_test: int
+
+
+def _held_out(model: Any, X: np.ndarray, y: np.ndarray) -> _HeldOut | None:
+    """The error of a model that learns in the same way from four fifths of some rows, on the others; rows are in random order."""
+    n_test = int(_HELD_OUT * len(y))
+    if n_test < _LEAST_HELD_OUT or (y[n_test:] == y[n_test]).all():
+        return None
+    try:
+        model.fit(X[n_test:], y[n_test:])
+    except ValueError:  # too few rows for what was asked: the fit on all rows will say so, or succeed
+        return None
+    if hasattr(model, "classes_"):
+        classes, counts = np.unique(y[n_test:], return_counts=True)
+        constant = float((y[:n_test] == classes[counts.argmax()]).mean())
+        score = float((model.predict(X[:n_test]) == y[:n_test]).mean())
+    else:
+        spread = float(np.square(y[:n_test] - y[:n_test].mean()).sum()) or 1.0
+        constant = 1.0 - float(np.square(y[:n_test] - y[n_test:].mean()).sum()) / spread
+        score = 1.0 - float(np.square(y[:n_test] - model.predict(X[:n_test])).sum()) / spread
+    return _HeldOut(score, constant, len(y) - n_test, n_test)
+
+
+def _warn(path: Path, target: str, task: str, model: Any, held: _HeldOut | None) -> None:
+    """Of a model that has learned nothing, and of numbers that were taken for classes."""
+    classes = getattr(model, "classes_", np.empty(0))
+    if task == "auto" and classes.dtype.kind in "iuf" and classes.size > 2:
+        warnings.warn(
+            f"the whole numbers in {target!r} were taken for {classes.size} classes; use --task regression if they are quantities",
+            stacklevel=3,
+        )
+    if held is not None and held.score <= held.constant:
+        name, rival = ("accuracy", "the most frequent class") if classes.size else ("R2", "the mean")
+        warnings.warn(
+            f"the model is no better than a constant: {name} of rows left out is {held.score:.3g}, that of {rival} "
+            f"{held.constant:.3g}; the columns of {path} may say nothing of {target!r}",
+            stacklevel=3,
+        )
 
 
 def _features(kernel: str, n_components: int | str, scaling: str, seed: int) -> Any:

@@ -137,7 +137,7 @@ def _fetched(url: str, by_hand: Path, fresh: Path) -> Path:
     if (by_hand / name).is_file():
         return by_hand / name
     pooch = _pooch()
-    with progress("bytes", title=name, unit="bytes", lines=False) as show:
+    with progress(f"of {name}", title=name, unit="bytes", asked=False) as show:
         downloader = pooch.HTTPDownloader(progressbar=_Bar(show), timeout=_TIMEOUT)
         # official sources have no checksums: that of the arrays is checked, see content_digest
         registry = pooch.create(

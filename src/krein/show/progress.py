@@ -14,6 +14,7 @@ __all__ = ["ShowProgress", "Unit", "progress"]
 
 Unit = Literal["count", "bytes", "share"]
 _LINES = 10  # where there is no bar
+_QUIET_SECONDS = 5.0  # in which work that nobody asked to be told of has no line
 _SPEED_SECONDS = 600.0  # over which the speed is averaged that tells the time left: pieces of work may differ much
 
 
@@ -26,13 +27,13 @@ class ShowProgress(Protocol):
 
 @contextmanager
 def progress(
-    what: str, total: float | None = None, *, title: str | None = None, unit: Unit = "count", lines: bool = True
+    what: str, total: float | None = None, *, title: str | None = None, unit: Unit = "count", asked: bool = True
 ) -> Iterator[ShowProgress]:
     """Show how far work has come while the block runs.
 
     On a terminal, and in a notebook with ipywidgets, it is a bar with the time left, which goes when the block ends;
     bars that are shown at the same time stand below each other. Elsewhere it is a line for the first piece of work and
-    for each tenth.
+    for each tenth, from the first seconds on if somebody `asked` for it, and later if not.
 
     Examples
     --------
@@ -41,7 +42,7 @@ def progress(
     """
     bar = _SCREEN.add(what if title is None else title, total, unit)
     if bar is None:
-        yield _Lines(what, total) if lines else _silent
+        yield _Lines(what, total, unit, 0.0 if asked else _QUIET_SECONDS)
         return
     try:
         yield bar
@@ -49,26 +50,25 @@ def progress(
         _SCREEN.remove(bar)
 
 
-def _silent(done: float, total: float | None = None, title: str | None = None, *, reused: float = 0) -> None:
-    return
-
-
 @final
 class _Lines:
     """A line for the first piece of work and each tenth, with the time that the rest will take if it is like what was done."""
 
-    def __init__(self, what: str, total: float | None) -> None:
-        self._what, self._total, self._told = what, total, -1
+    def __init__(self, what: str, total: float | None, unit: Unit, quiet: float) -> None:
+        self._what, self._total, self._unit, self._quiet, self._told = what, total, unit, quiet, -1
         self._start = time.monotonic()
 
     def __call__(self, done: float, total: float | None = None, title: str | None = None, *, reused: float = 0) -> None:
         self._total = self._total if total is None else total
         if not self._total or done <= reused or _LINES * done // self._total <= self._told:
             return
-        self._told = int(_LINES * done // self._total)
         spent = time.monotonic() - self._start
+        if spent < self._quiet:
+            return
+        self._told = int(_LINES * done // self._total)
         left = spent / (done - reused) * (self._total - done)
-        sys.stderr.write(f"{done:,} of {self._total:,} {self._what}, {spent:.0f} s, about {left:.0f} s left\n")
+        amount = _amount(done, self._total, self._unit)
+        sys.stderr.write(f"{amount} {self._what}, {spent:.0f} s, about {left:.0f} s left\n")
         sys.stderr.flush()
 
 
@@ -143,9 +143,7 @@ def _started_display() -> Any:
 
 def _amount(done: float, total: float | None, unit: Unit) -> str:
     if unit == "bytes":
-        from rich.filesize import decimal
-
-        return decimal(int(done)) if total is None else f"{decimal(int(done))} of {decimal(int(total))}"
+        return f"{done / 1e6:.1f} MB" if total is None else f"{done / 1e6:.1f} of {total / 1e6:.1f} MB"
     if unit == "share":
         return f"{done / total:.0%}" if total else ""
     return f"{done:,}" if total is None else f"{done:,} of {total:,}"

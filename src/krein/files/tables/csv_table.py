@@ -33,7 +33,7 @@ class CsvTable(Table):
     def __init__(self, path: Path, sep: str | None = None, decimal: str = ".") -> None:
         import_reader("pandas")  # an error now, not after the header
         self._sep = sep if sep is not None else "\t" if ".tsv" in path.suffixes[-2:] else ","
-        self._decimal = decimal
+        self.decimal = decimal
         for name, value in (("sep", self._sep), ("decimal", decimal)):
             if len(value) != 1 or not value.isascii() or value in '"\n\r':
                 raise ValueError(f"{name} must be a single character of ASCII, got {value!r}")
@@ -75,7 +75,7 @@ class CsvTable(Table):
                     pandas.read_csv(
                         io.BufferedReader(lines),
                         sep=self._sep,
-                        decimal=self._decimal,
+                        decimal=self.decimal,
                         header=0,
                         names=list(self.columns),
                         index_col=False,

@@ -31,6 +31,8 @@ class Table(ABC):
         At most `MOST_COLUMNS`, no name twice.
     """
 
+    decimal = "."  # the mark in numbers that are read as text
+
     def __init__(self, path: Path, columns: Sequence[str]) -> None:
         self.path = path
         self.columns = tuple(columns)

@@ -443,3 +443,37 @@ def test_without_the_compiler(tmp_path):
         done = run_process(*arguments, NUMBA_DISABLE_JIT="1")
         assert done.returncode == 0, done.stderr
     assert model.exists()
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_a_terminal_without_greek_letters(table, tmp_path, encoding):
+    """λ is part of what train prints, and the model is written before; a title with ℝ is shown by numbers, never an error."""
+    out = tmp_path / "m.krein"
+    done = run_process("train", str(table), "--target", "class", "-k", "ntk", "-o", str(out), PYTHONIOENCODING=encoding)
+    assert done.returncode == 0, done.stderr
+    assert out.exists()
+    assert "error" not in done.stderr
+    done = run_process("train", str(table), "--target", "class", "-k", "λ", "-o", str(out), PYTHONIOENCODING=encoding)
+    assert done.returncode == 2
+    assert "unknown kernel" in done.stderr
+    done = run_process("diagnose", "ntk", "--dim", "3", "--json", PYTHONIOENCODING=encoding)
+    assert json.loads(done.stdout)["dim"] == 3
+
+
+@pytest.mark.parametrize("where", ["header", "cell"])
+def test_escape_sequences_of_a_table_do_not_reach_the_terminal(capfd, tmp_path, where):
+    evil = "\x1b]0;owned\x07\x1b[2J\x9b1m"
+    name, cell = (evil, "1") if where == "header" else ("b", evil)
+    text = f"a,{name},y\n" + "".join(f"{i},{cell if i == 5 else i},{i % 2}\n" for i in range(40))
+    (tmp_path / "d.csv").write_text(text, encoding="utf-8")
+    for command in (
+        ("train", str(tmp_path / "d.csv"), "--target", "z", "-o", str(tmp_path / "m")),
+        ("train", str(tmp_path / "d.csv"), "--target", "y", "--drop", "z", "-o", str(tmp_path / "m")),
+        ("train", str(tmp_path / "d.csv"), "--target", name, "-k", "ntk", "-o", str(tmp_path / "m")),
+    ):
+        run(*command)
+    out = "".join(capfd.readouterr())
+    assert "no column" in out
+    assert not any(one in out for one in "\x07\x9b")
+    assert "\x1b]" not in out
+    assert "\x1b[2J" not in out

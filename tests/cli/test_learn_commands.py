@@ -1,10 +1,12 @@
 """krein train and krein predict, as functions: a table in, a model out, and back."""
 
 import os
+import warnings
 
 import numpy as np
 import pytest
 
+import krein
 from krein.cli.predict import predict
 from krein.cli.train import train
 from krein.files.models import ModelFileError, load_model, read_header, read_model, save_model
@@ -196,7 +198,7 @@ class TestFailures:
             train(tmp_path / "absent.csv", "y", tmp_path / "no" / "model", kernel="ntk", show_progress=False)
         with pytest.raises(ModelFileError, match="it is a folder"):
             train(tmp_path / "absent.csv", "y", tmp_path, kernel="ntk", show_progress=False)
-        with pytest.raises(TableError, match=r"\.csv, \.npz or \.parquet"):
+        with pytest.raises(TableError, match=r"\.csv, \.tsv, \.npz or \.parquet"):
             predict(tmp_path / "m", tmp_path / "d.csv", tmp_path / "out.txt", show_progress=False)
 
     def test_a_damaged_model(self, tmp_path, previous):
@@ -204,3 +206,125 @@ class TestFailures:
         with pytest.raises(ModelFileError, match="not a model file"):
             predict(previous, data, tmp_path / "out.csv", show_progress=False)
         assert not (tmp_path / "out.csv").exists()
+
+
+class TestTablesAsPeopleHaveThem:
+    """A semicolon and a decimal comma, names of rows, columns to leave out, and rows whose target is what is asked for."""
+
+    def test_separator_decimal_mark_drop_and_names_of_rows(self, tmp_path):
+        frame = FRAME[["a", "b", "c", "score"]].assign(name=[f"r{i}" for i in range(400)], remark="none")
+        frame.to_csv(tmp_path / "d.csv", sep=";", decimal=",", index=False)
+        how = {"sep": ";", "decimal": ",", "show_progress": False}
+        with pytest.raises(TableError, match=r"has one column, 'a;b;c;score;name;remark'.*--sep ';'"):
+            train(tmp_path / "d.csv", "score", tmp_path / "m", show_progress=False)
+        with pytest.raises(TableError, match=r"column 'name' is 'r0', not a number; leave the column out \(--drop\)"):
+            train(tmp_path / "d.csv", "score", tmp_path / "m", kernel="ntk", **how)
+        with pytest.raises(TableError, match="no column 'nam'"):
+            train(tmp_path / "d.csv", "score", tmp_path / "m", kernel="ntk", drop=["nam"], **how)
+        report = train(tmp_path / "d.csv", "score", tmp_path / "m", kernel="ntk", drop=["name", "remark"], **how)
+        assert report.n_columns == 3
+        found = predict(tmp_path / "m", tmp_path / "d.csv", tmp_path / "out.csv", name="name", sep=";", decimal=",")
+        assert found.score > 0.9
+        out = pandas.read_csv(tmp_path / "out.csv")
+        assert list(out) == ["name", "score"]
+        assert out["name"].tolist() == frame["name"].tolist()
+
+    def test_tabs_by_the_name_of_the_file(self, tmp_path):
+        FRAME[["a", "b", "c", "score"]].to_csv(tmp_path / "d.tsv", sep="\t", index=False)
+        train(tmp_path / "d.tsv", "score", tmp_path / "m", kernel="ntk", show_progress=False)
+        predict(tmp_path / "m", tmp_path / "d.tsv", tmp_path / "out.tsv", name="a", show_progress=False)
+        assert list(pandas.read_csv(tmp_path / "out.tsv", sep="\t")) == ["a", "score"]
+
+    def test_row_numbers_of_pandas_are_no_column(self, tmp_path):
+        FRAME[["a", "b", "score"]].to_csv(tmp_path / "d.csv")
+        with pytest.warns(UserWarning, match="column 1, which pandas writes as the names of rows, is left out"):
+            report = train(tmp_path / "d.csv", "score", tmp_path / "m", kernel="ntk", show_progress=False)
+        assert report.n_columns == 2
+        named = FRAME[["a", "b", "score"]].set_index(np.arange(400) % 7)
+        named.to_parquet(tmp_path / "d.parquet")
+        with pytest.warns(UserWarning, match="is left out"):
+            report = train(tmp_path / "d.parquet", "score", tmp_path / "m", kernel="ntk", show_progress=False)
+        assert report.n_columns == 2
+
+    @pytest.mark.parametrize("ending", [".csv", ".parquet"])
+    @pytest.mark.parametrize("target", ["colour", "grade", "score"])
+    @pytest.mark.filterwarnings("ignore:the whole numbers")
+    def test_rows_whose_target_is_blank_are_the_ones_to_predict(self, tmp_path, ending, target):
+        columns = ["a", "b", "c", target]
+        train(write(FRAME[columns], tmp_path / "d.csv"), target, tmp_path / "m", kernel="ntk", show_progress=False)
+        some = FRAME[columns].copy()
+        some.loc[::2, target] = None
+        data = write(some, tmp_path / f"new{ending}")
+        found = predict(tmp_path / "m", data, tmp_path / "out.csv", chunk_rows=70, show_progress=False)
+        assert (found.n_rows, found.n_scored) == (400, 200)
+        truth = FRAME[target].to_numpy()[1::2]
+        mine = read(tmp_path / "out.csv", target)[1::2]
+        if target == "score":
+            expected = 1 - np.square(mine - truth).sum() / np.square(truth - truth.mean()).sum()
+        else:
+            expected = (mine == truth).mean()
+        assert found.score == pytest.approx(expected, rel=1e-9)
+        some[target] = None
+        data = write(some, tmp_path / f"new{ending}")
+        assert predict(tmp_path / "m", data, tmp_path / "out.csv", show_progress=False).score is None
+
+    def test_probabilities(self, tmp_path):
+        model = krein.KreinLogistic(krein.SignedFourierFeatures(n_components=32, random_state=0), lam=0.1)
+        model.fit(X, FRAME["colour"].to_numpy())
+        notes = {"columns": ["a", "b", "c"], "target": "colour", "task": "classification", "data": "d"}
+        save_model(model, tmp_path / "m", notes=notes)
+        data = write(FRAME[["a", "b", "c"]], tmp_path / "d.csv")
+        predict(tmp_path / "m", data, tmp_path / "out.csv", proba=True, chunk_rows=70, show_progress=False)
+        out = pandas.read_csv(tmp_path / "out.csv")
+        assert list(out) == ["colour", "proba_blue", "proba_red"]
+        np.testing.assert_allclose(out[["proba_blue", "proba_red"]].to_numpy(), model.predict_proba(X), rtol=1e-6)
+        numbers = write(FRAME[["a", "b", "c", "score"]], tmp_path / "n.csv")
+        train(numbers, "score", tmp_path / "r", kernel="ntk", show_progress=False)
+        with pytest.raises(ValueError, match="KreinRidge has no probabilities; leave --proba out"):
+            predict(tmp_path / "r", numbers, tmp_path / "out.csv", proba=True, show_progress=False)
+
+    def test_a_table_is_not_overwritten_by_what_is_made_of_it(self, tmp_path):
+        data = write(FRAME[["a", "b", "score"]], tmp_path / "d.csv")
+        before = data.read_bytes()
+        train(data, "score", tmp_path / "m", kernel="ntk", show_progress=False)
+        (tmp_path / "link.csv").symlink_to(data)
+        for out in (data, tmp_path / "link.csv"):
+            with pytest.raises(TableError, match="is read by this command and would be overwritten"):
+                predict(tmp_path / "m", data, out, show_progress=False)
+            with pytest.raises(ModelFileError, match="is read by this command and would be overwritten"):
+                train(data, "score", out, kernel="ntk", show_progress=False)
+        assert data.read_bytes() == before
+
+
+class TestWhatTrainTells:
+    def test_an_error_that_people_know(self, tmp_path):
+        data = write(FRAME[["a", "b", "c", "score"]], tmp_path / "d.csv")
+        report = train(data, "score", tmp_path / "m", show_progress=False)
+        assert 0.9 < report.r2 <= 1.0
+        assert report.accuracy is None
+        assert report.of_a_constant < 0.05
+        assert report.measured_on == "80 rows left out, learned from 320"
+        report = train(
+            write(FRAME[["a", "b", "c", "colour"]], tmp_path / "d.csv"), "colour", tmp_path / "m", show_progress=False
+        )
+        assert 0.8 < report.accuracy <= 1.0
+        assert 0.3 < report.of_a_constant < 0.75
+
+    def test_a_model_that_has_learned_nothing(self, tmp_path):
+        rows = np.arange(200)
+        data = write(pandas.DataFrame({"a": rows, "y": np.where(rows % 2, "odd", "even")}), tmp_path / "d.csv")
+        with pytest.warns(UserWarning, match="no better than a constant: accuracy of rows left out"):
+            train(data, "y", tmp_path / "m", kernel="gaussian(1)", lam=1e3, show_progress=False)
+        data = write(pandas.DataFrame({"a": rows % 3, "y": (-1.0) ** (rows // 3 % 2) + 0.5}), tmp_path / "d.csv")
+        with pytest.warns(UserWarning, match="no better than a constant: R2"):
+            train(data, "y", tmp_path / "m", task="regression", kernel="gaussian(1)", show_progress=False)
+
+    def test_numbers_taken_for_classes(self, tmp_path):
+        data = write(FRAME[["a", "b", "c", "grade"]], tmp_path / "d.csv")
+        with pytest.warns(UserWarning, match="'grade' were taken for 3 classes; use --task regression"):
+            train(data, "grade", tmp_path / "m", kernel="ntk", show_progress=False)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            train(data, "grade", tmp_path / "m", kernel="ntk", task="classification", show_progress=False)
+            two = write(FRAME[["a", "b", "c"]].assign(y=FRAME["grade"] > 0), tmp_path / "d.csv")
+            train(two, "y", tmp_path / "m", kernel="ntk", show_progress=False)

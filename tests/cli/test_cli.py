@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
+import tomllib
 import warnings
 from pathlib import Path
 
@@ -477,3 +479,35 @@ def test_escape_sequences_of_a_table_do_not_reach_the_terminal(capfd, tmp_path, 
     assert not any(one in out for one in "\x07\x9b")
     assert "\x1b]" not in out
     assert "\x1b[2J" not in out
+
+
+def test_the_extra_for_commands_suffices_for_them(table, tmp_path):
+    """What krein[cli] lists is all that the commands import on a CSV file; what else there is stays out of their way."""
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    mine = {re.split(r"[><=\[]", one)[0] for one in extras["cli"]}
+    others = {re.split(r"[><=\[]", one)[0] for extra in ("data", "export") for one in extras[extra]} - mine
+    block = f"import sys; sys.modules.update(dict.fromkeys({sorted(others)!r})); from krein.cli import main; main()"
+    out = str(tmp_path / "m")
+    for command in (
+        ["train", str(table), "--target", "class", "-k", "ntk", "-o", out],
+        ["predict", out, str(table), "-o", str(tmp_path / "p.csv")],
+        ["approximate", str(table), "-k", "ntk", "--target", "class", "-n", "64", "--rows", "100"],
+        ["diagnose", "ntk", "--dim", "3"],
+        ["plot", "ntk", "--dim", "3", "-o", str(tmp_path / "p.svg")],
+    ):
+        done = subprocess.run([sys.executable, "-c", block, *command], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+    npz, parquet = tmp_path / "d.npz", tmp_path / "d.parquet"
+    np.savez(npz, a=np.arange(60.0), y=np.arange(60) % 2)
+    parquet.write_bytes(b"PAR1")
+    done = subprocess.run([sys.executable, "-c", block, "train", str(npz), "--target", "y", "-o", out], check=False)
+    assert done.returncode == 0
+    done = subprocess.run(
+        [sys.executable, "-c", block, "train", str(parquet), "--target", "y", "-o", out],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "pip install pyarrow, or 'krein[data]'" in done.stderr

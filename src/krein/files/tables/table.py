@@ -70,4 +70,7 @@ def import_reader(name: str) -> Any:
     try:
         return importlib.import_module(name)
     except ImportError as error:
-        raise ImportError(f"reading this table needs {name}; install it with: pip install 'krein[data]'") from error
+        package = name.partition(".")[0]
+        raise ImportError(
+            f"reading this table needs {package}; install it with: pip install {package}, or 'krein[data]'"
+        ) from error

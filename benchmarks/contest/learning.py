@@ -16,7 +16,7 @@ from contest.results import SetScores
 from krein import KreinRidge, KreinRidgeClassifier, TunedFeatures, datasets
 from krein.comparison import Contender, FoldScore, score_folds, table_contenders
 from krein.kernels import DeltaGaussian
-from krein.learning.tuning import PORTFOLIO
+from krein.learning.tuning.rounds import PORTFOLIO
 
 __all__ = ["LARGER", "Section", "as_records", "held_back", "join_sets", "read_sets", "sections", "warm_up"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from krein.learning.tuning.limits import EXACT_ROWS
+from krein.learning.limits import EXACT_ROWS
 
 __all__ = ["Entry", "entries", "make_model"]
 

@@ -7,10 +7,10 @@ from typing import Any, overload
 import numpy as np
 
 from krein._core.checks import real, truth_value
-from krein.learning.negative_part import PartScores, score_negative_part
+from krein.learning.negative_part import score_negative_part
 from krein.matrices.concentration import Concentration, concentration_of_negative_part
 from krein.matrices.entries import EntryScan, as_square, scan_entries
-from krein.matrices.matrix_diagnosis import MatrixDiagnosis
+from krein.matrices.matrix_diagnosis import MatrixDiagnosis, PartScores
 from krein.matrices.matrix_operator import SymmetricOperator
 from krein.matrices.matrix_spectrum import MatrixSpectrum, NoiseBand, matrix_spectrum, noise_band
 from krein.matrices.replication import Replication, replicate_negative_part

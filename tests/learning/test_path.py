@@ -6,16 +6,14 @@ from scipy import linalg
 
 from krein.learning import (
     NormalSums,
-    gcv_scores,
-    held_out_scores,
-    loo_scores,
     ridge_path,
-    row_keys,
     signed_components,
     solve_definite,
 )
-from krein.learning.dual import dual_problem, fold_scores
-from krein.learning.solve import clear_of_singularity
+from krein.learning.dual import dual_problem
+from krein.learning.folds import fold_scores, ranked_folds
+from krein.learning.leave_one_out import loo_scores, spectrum_scores
+from krein.learning.ridge_choice import gcv_scores, held_out_scores
 
 REGULARIZERS = [("hilbert", 1.0), ("two", 0.05), ("two", 30.0), ("krein", 1.0)]
 
@@ -152,7 +150,7 @@ def test_clearance_finds_singular_systems_and_the_way_out():
     path = ridge_path(Z.T @ Z, J, "krein")
     assert path.clearance(4.0) == pytest.approx(0.0, abs=1e-14)
     assert path.clearance(1.0) == pytest.approx(2.0)
-    better = clear_of_singularity(path, 4.0)
+    better = path.clear_of_singularity(4.0)
     assert path.clearance(better) >= 0.1
     assert better == pytest.approx(4.0, rel=0.15)
 
@@ -203,7 +201,7 @@ def test_dual_leave_one_out_is_what_leaving_one_out_gives(regularizer, center):
         else:
             prediction = cross @ np.linalg.solve(inside + mu * np.eye(13), y[keep, 0])
         total += (y[i, 0] - prediction) ** 2
-    assert problem.loo_scores(y, np.array([mu]))[0] == pytest.approx(total / 14, rel=1e-8)
+    assert spectrum_scores(problem, y, np.array([mu]))[0] == pytest.approx(total / 14, rel=1e-8)
 
 
 def test_fold_scores_are_errors_on_rows_not_decomposed():
@@ -212,14 +210,27 @@ def test_fold_scores_are_errors_on_rows_not_decomposed():
     K = X @ X.T - 0.5 * np.exp(-np.square(X[:, None] - X[None]).sum(axis=-1))
     y = rng.normal(size=(20, 1))
     lam = np.array([0.01, 1.0])
-    fold = np.argsort(row_keys(np.arange(20))) % 4
-    expected = np.zeros(2)
-    for held in range(4):
-        a, b = fold != held, fold == held
+    expected, splits = np.zeros(2), list(ranked_folds(K, y, np.ones(20)))
+    for a, b in splits:
         values, vectors = np.linalg.eigh(K[np.ix_(a, a)])
         flipped, back = (vectors * np.abs(values)) @ vectors.T, (vectors * np.sign(values)) @ vectors.T
-        for i, m in enumerate(lam * a.sum()):
-            alpha = back @ np.linalg.solve(flipped + m * np.eye(a.sum()), y[a])
-            expected[i] += np.square(y[b] - K[np.ix_(b, a)] @ alpha).sum() / 20
-    found = fold_scores(K, y, lam, "hilbert", center=False, n_folds=4)
+        for i, m in enumerate(lam * a.size):
+            alpha = back @ np.linalg.solve(flipped + m * np.eye(a.size), y[a])
+            expected[i] += np.square(y[b] - K[np.ix_(b, a)] @ alpha).sum() / sum(held.size for _, held in splits)
+    found = fold_scores(K, y, lam, "hilbert", center=False)
     np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("n", [7, 40, 400])
+def test_folds_do_not_hang_on_the_order_of_rows_or_the_unit_of_the_matrix(n):
+    rng = np.random.default_rng(1)
+    X, y, weight = rng.normal(size=(n, 3)), np.sign(rng.normal(size=(n, 1))), rng.uniform(0.5, 2.0, n)
+    K, order = np.exp(-np.square(X[:, None] - X[None]).sum(axis=-1)), rng.permutation(n)
+    splits = list(ranked_folds(K, y, weight))
+    again = list(ranked_folds(4.0 * K[np.ix_(order, order)], y[order], weight[order]))
+    for (a, b), (c, d) in zip(splits, again, strict=True):
+        assert set(a) == set(order[c])
+        assert set(b) == set(order[d])
+        assert not set(a) & set(b)
+    held = np.bincount(np.concatenate([b for _, b in splits]), minlength=n)
+    assert (held == held[0]).all()  # each row is held out as often as any other

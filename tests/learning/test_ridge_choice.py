@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from krein import KreinRidge
-from krein.learning.ridge_choice import RidgeOptions, best_candidate, check_lam, solve_ridge
+from krein.learning.ridge_choice import RidgeOptions, solve_ridge
 from krein.learning.ridge_sums import add_rows
-from krein.learning.sums import FeatureSums, NormalSums
+from krein.learning.strengths import best_candidate, check_lam
+from krein.learning.sums import NormalSums
 from krein.rows.columns import ColumnSummary
 from krein.rows.equal import distinct_rows
 from krein.rows.feature_blocks import Features
@@ -165,18 +166,18 @@ def test_a_row_of_the_sample_is_named_by_its_number(monkeypatch):
 def test_sums_of_features_alone_are_those_with_targets():
     rng = np.random.default_rng(3)
     Z, weight = rng.normal(size=(90, 4)) + 5.0, rng.integers(0, 3, 90).astype(float)
-    alone, other, beside = FeatureSums(Z[0]), FeatureSums(Z[0]), NormalSums(Z[0], np.zeros(1))
-    alone.add(Z[:40], weight[:40])
-    other.add(Z[40:], weight[40:])
+    alone, other, beside = NormalSums(Z[0]), NormalSums(Z[0]), NormalSums(Z[0], np.zeros(1))
+    alone.add(Z[:40], weight=weight[:40])
+    other.add(Z[40:], weight=weight[40:])
     alone.merge(other)
     beside.add(Z, np.zeros((90, 1)), weight)
     np.testing.assert_allclose(alone.centered().gram, beside.centered().gram, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(alone.centered().mean, beside.centered().mean, rtol=1e-14)
     assert alone.rows == np.count_nonzero(weight)
     with pytest.raises(ValueError, match="different shifts"):
-        alone.merge(_with_rows(FeatureSums(Z[1]), Z))
+        alone.merge(_with_rows(NormalSums(Z[1]), Z))
     with pytest.raises(ValueError, match="no sums yet"):
-        FeatureSums().centered()
+        NormalSums().centered()
 
 
 def _with_rows(sums, Z):

@@ -15,7 +15,7 @@ from krein._core.errors import ModelFileError
 from krein.cli.output import command, console, report_card
 from krein.cli.tables import check_out, fair_sample, features_of, task_of, training_progress
 from krein.files.tables import TableChunks, open_table
-from krein.learning.tuning import Trials, watched_trials
+from krein.learning.tuning.trials import Trials, watched_trials
 
 if TYPE_CHECKING:
     import typer

@@ -12,7 +12,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline
 
 from krein.estimators import KreinLogistic, KreinRidge, KreinRidgeClassifier, KreinSVC
-from krein.learning.tuning import Choice
+from krein.learning.tuning.choice import Choice
 
 __all__ = ["Chosen", "chosen_by", "last_step"]
 

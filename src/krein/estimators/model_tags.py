@@ -24,8 +24,8 @@ from krein.kernels import Kernel
 from krein.learning.chosen_features import PlacedMap
 from krein.learning.embedding import FittedEmbedding
 from krein.learning.kernel_model import KernelModel
-from krein.learning.leaves import LocalPart
-from krein.learning.tuning import Choice
+from krein.learning.leaves.local import LocalPart
+from krein.learning.tuning.choice import Choice
 from krein.matrices.corrections import FittedCorrection
 from krein.nystroem.fitted_nystroem import FittedNystroem
 from krein.similarities.objects import Objects

@@ -31,9 +31,13 @@ from krein.kernels import (
 from krein.learning.chosen_features import PlacedMap
 from krein.learning.embedding import FittedEmbedding
 from krein.learning.kernel_model import KernelModel
-from krein.learning.leaves import LeafModel, LocalPart, SplitTree
+from krein.learning.leaves.local import LocalPart
+from krein.learning.leaves.model import LeafModel
+from krein.learning.leaves.splits import SplitTree
 from krein.learning.metric import LearnedMetric, MetricTrial
-from krein.learning.tuning import Choice, NormalScores, Placement, Trial, Trials
+from krein.learning.tuning.choice import Choice
+from krein.learning.tuning.placement import NormalScores, Placement
+from krein.learning.tuning.trials import Trial, Trials
 from krein.matrices.corrections import FittedCorrection
 from krein.measures import Atoms, Head, Mixture, SignedMeasure
 from krein.measures.build import MeasureRecipe

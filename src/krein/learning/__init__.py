@@ -2,13 +2,10 @@
 
 from krein.learning.components import SignedComponents, signed_components
 from krein.learning.path import Regularizer, RidgePath, ridge_path
-from krein.learning.selection import default_grid, gcv_scores, held_out_scores, loo_scores
 from krein.learning.solve import SingularSystemError, solve_definite
-from krein.learning.sums import CenteredFeatures, CenteredSums, FeatureSums, NormalSums
+from krein.learning.sums import CenteredSums, NormalSums
 
 __all__ = [
-    "FeatureSums",
-    "CenteredFeatures",
     "NormalSums",
     "CenteredSums",
     "Regularizer",
@@ -16,10 +13,6 @@ __all__ = [
     "ridge_path",
     "SingularSystemError",
     "solve_definite",
-    "default_grid",
-    "loo_scores",
-    "gcv_scores",
-    "held_out_scores",
     "SignedComponents",
     "signed_components",
 ]

@@ -13,12 +13,18 @@ from krein._core.checks import one_of, positive_integer
 from krein._core.threads import quiet_blas
 from krein.features import FeatureRecipe, RowMap, fit_map
 from krein.kernels import Kernel
-from krein.learning.metric.rechoose import in_learned_metric
+from krein.learning.limits import default_width
 from krein.learning.path import Regularizer
-from krein.learning.tuning.choice import Choice, choose, feature_round, fixed_choice, unsupervised_choice
-from krein.learning.tuning.limits import default_width
+from krein.learning.tuning.choice import (
+    Choice,
+    choose,
+    feature_round,
+    fixed_choice,
+    in_learned_metric,
+    unsupervised_choice,
+)
 from krein.learning.tuning.placement import SCALINGS, Placement
-from krein.learning.tuning.portfolio import PORTFOLIO
+from krein.learning.tuning.rounds import PORTFOLIO
 from krein.nystroem.nystroem_fit import NystroemRecipe, fit_nystroem
 from krein.rows.look import FirstPass
 from krein.similarities.similarity import KernelSimilarity

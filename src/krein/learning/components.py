@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from krein.learning.dense import symmetric_eigen
+from krein.learning.solve import symmetric_eigen
 
 __all__ = ["PrincipalAxes", "SignedComponents", "leading_components", "principal_axes", "signed_components"]
 

@@ -8,8 +8,11 @@ from typing import TypeVar
 
 import numpy as np
 
-from krein.learning.dense import symmetric_eigen
-from krein.learning.matrix_folds import RIDGES, dealt_folds, held_out_predictions
+from krein.learning.folds import dealt_folds, held_out_predictions
+from krein.learning.leave_one_out import loo_scores
+from krein.learning.path import ridge_path
+from krein.learning.strengths import RIDGES
+from krein.learning.sums import CenteredSums
 from krein.nystroem.spectrum import signed_root, signed_spectrum
 from krein.nystroem.truncation import cut_by_halves
 from krein.similarities import CallableSimilarity, DistanceKernel, PrecomputedSimilarity, TrainingMatrix
@@ -19,13 +22,9 @@ __all__ = ["best_form", "best_form_by_landmarks", "chosen_kernel", "tuned_matrix
 
 Form = TypeVar("Form")
 
-_FOLDS = 5
-_FEW = 300  # objects up to which folds are dealt several times
-_REPEATS = 4
 _MOST = 800  # objects that take part in the choice
 _MOST_LEFT_OUT = 2000  # objects that take part in a choice by landmarks
 _HELD_OUT = 256  # objects by which eigenvalues are cut off
-_LEAST_FREEDOM = 1e-6  # 1 − leverage below this has too few digits left to divide by
 
 
 def best_form(
@@ -44,8 +43,7 @@ def best_form(
     if n > _MOST:
         some = np.sort(rng.choice(n, size=_MOST, replace=False))
         distances, targets, n = distances[np.ix_(some, some)], targets[some], _MOST
-    folds = min(_FOLDS, n)
-    splits = [split for _ in range(_REPEATS if n <= _FEW else 1) for split in dealt_folds(n, folds, rng)]
+    splits = list(dealt_folds(n, rng))
     spread = float(np.square(targets - targets.mean(axis=0)).sum()) or 1.0
     errors = np.empty(len(forms))
     for i, form in enumerate(forms):
@@ -54,7 +52,7 @@ def best_form(
         for inside, outside in splits:
             kept, _ = held_out_predictions(K, targets, inside, outside)
             total += np.square(kept - targets[outside]).sum(axis=(1, 2))
-        errors[i] = total.min() / spread * folds / len(splits)
+        errors[i] = total.min() / spread * n / sum(outside.size for _, outside in splits)
     return int(np.flatnonzero(errors <= errors.min() * (1.0 + 1e-9))[0]), errors
 
 
@@ -82,18 +80,11 @@ def best_form_by_landmarks(
     for i, form in enumerate(forms):
         K, among = similarity(form, block), symmetric_part(similarity(form, square))
         root, _, _ = signed_root(signed_spectrum(among), cut_by_halves(K, among, rng, 8, _HELD_OUT))
-        Z = K @ root
-        Z -= Z.mean(axis=0)
-        values, vectors = symmetric_eigen(Z.T @ Z)
-        values = np.maximum(values, 0.0)
-        inside, cross = Z[: scored.size] @ vectors, vectors.T @ (Z.T @ Y)
-        errors[i] = np.inf
-        for ridge in RIDGES * (float(values.mean()) or 1.0):
-            shrink = 1.0 / (values + ridge)
-            free = 1.0 - 1.0 / rows.size - np.square(inside) @ shrink
-            if free.min() > _LEAST_FREEDOM:
-                left_out = (Y[: scored.size] - inside @ (shrink[:, None] * cross)) / free[:, None]
-                errors[i] = min(errors[i], float(np.square(left_out).sum()) / spread)
+        Z, one = K @ root, np.ones(rows.size)
+        sums = CenteredSums.of(Z, Y, one)
+        path = ridge_path(sums.gram, np.ones(Z.shape[1]), "hilbert")
+        mu = RIDGES * (float(path.values.mean()) or 1.0)
+        errors[i] = loo_scores(path, sums, mu, Z[: scored.size], Y[: scored.size]).min() * scored.size / spread
     return int(np.flatnonzero(errors <= errors.min() * (1.0 + 1e-9))[0]), errors
 
 

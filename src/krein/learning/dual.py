@@ -1,4 +1,4 @@
-"""Kreĭn ridge in the dual, exactly, from the spectrum of the kernel matrix: O(n³), for a few thousand rows."""
+"""Kreĭn ridge in the dual from the spectrum of the kernel matrix: O(n³), for a few thousand rows."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from krein.learning.dense import symmetric_eigen
 from krein.learning.path import Regularizer
-from krein.rows.sample import row_keys
+from krein.learning.solve import symmetric_eigen
 
-__all__ = ["DualProblem", "dual_problem", "fold_scores"]
+__all__ = ["DualProblem", "dual_problem"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,37 +38,6 @@ class DualProblem:
         alpha: np.ndarray = self.vectors @ ((self.vectors.T @ (self.root * y)) / (self.values + mu)[:, None])
         alpha = alpha if self.carry is None else self.carry @ alpha
         return np.asarray(self.root * alpha)
-
-    def loo_scores(
-        self, y: np.ndarray, mu: np.ndarray, left_out: np.ndarray | None = None, scatter: np.ndarray | None = None
-    ) -> np.ndarray:
-        r"""Mean squared leave-one-out error for each μ; infinity where it cannot be computed.
-
-        With :math:`A = V \mathrm{diag}(v + \mu)^{-1} V^\top` and :math:`\beta = A S y` the residual of row i is
-        :math:`\mu \beta_i / s_i`, its leverage :math:`1 - \mu A_{ii}`, and its residual after taking away the weight
-        :math:`c_i` is :math:`\mu \beta_i / s_i` over :math:`1 - (c_i / s_i^2)(1 - \mu A_{ii})`; for the whole row
-        that is :math:`\beta_i / (s_i A_{ii})`.
-        """
-        weight = np.square(self.root[:, 0])
-        share = np.ones(weight.size) if left_out is None else left_out / weight
-        scatter = np.zeros(weight.size) if scatter is None else scatter
-        rotated = self.vectors.T @ (self.root * y)
-        squares = np.square(self.vectors)
-        shrinks = 1.0 / (self.values[:, None] + mu)
-        diagonals, sizes = squares @ shrinks, squares @ np.abs(shrinks)
-        scores = np.full(mu.size, np.inf)
-        for i, m in enumerate(mu):
-            # terms of both signs may cancel; with an error of 1e-15 of their sizes, this leaves three digits
-            if (np.abs(diagonals[:, i]) > 1e-12 * sizes[:, i]).all():
-                residual = m * (self.vectors @ (shrinks[:, i, None] * rotated))
-                free = (1.0 - share) + share * (m * diagonals[:, i])
-                squared = (np.square(residual).sum(axis=1) + scatter) / np.square(free)
-                scores[i] = float(squared.sum() / weight.sum())
-        return scores
-
-    def clearance(self, mu: float) -> float:
-        """How far μ keeps from a singular system, min |v + μ| / μ."""
-        return float(np.abs(self.values + mu).min(initial=np.inf) / mu)
 
 
 def dual_problem(
@@ -110,37 +78,3 @@ def dual_problem(
         vectors = np.concatenate([np.zeros((1, vectors.shape[1])), vectors])
         vectors -= 2.0 * np.multiply.outer(u, u @ vectors)
     return DualProblem(root[:, None], carry, values, vectors)
-
-
-def fold_scores(
-    gram: np.ndarray,
-    y: np.ndarray,
-    lam: np.ndarray,
-    regularizer: Regularizer,
-    ratio: float = 1.0,
-    *,
-    center: bool = True,
-    n_folds: int = 5,
-    weight: np.ndarray | None = None,
-) -> np.ndarray:
-    """Mean squared error of each λ on held-out folds; the kernel is decomposed again without each fold.
-
-    Leave-one-out in closed form would be optimistic here: :math:`|K|` of all rows depends on the row that is left out, and where
-    the kernel has much negative mass the similarity of a row with itself in :math:`|K|` is nothing a new row has.
-    """
-    n = gram.shape[0]
-    weight = np.ones(n) if weight is None else weight
-    fold = np.argsort(row_keys(np.arange(n))) % min(n_folds, n)
-    total = np.zeros(lam.size)
-    for held in range(fold.max() + 1):
-        inside, outside = np.flatnonzero(fold != held), np.flatnonzero(fold == held)
-        if not inside.size:
-            return np.full(lam.size, np.inf)
-        K, cross, w = gram[np.ix_(inside, inside)], gram[np.ix_(outside, inside)], weight[inside]
-        problem = dual_problem(K, regularizer, ratio, center=center, weight=w)
-        for i, value in enumerate(lam):
-            dual = problem.coefficients(y[inside], float(w.sum()) * value)
-            offset = w @ (y[inside] - K @ dual) / w.sum() if center else 0.0
-            total[i] += float(weight[outside] @ np.square(y[outside] - cross @ dual - offset).sum(axis=1))
-    total /= weight.sum()
-    return total

@@ -10,7 +10,7 @@ import numpy as np
 from krein._core.rows import row_blocks
 from krein._core.threads import quiet_blas
 from krein.learning.components import principal_axes
-from krein.learning.sums import FeatureSums
+from krein.learning.sums import NormalSums
 from krein.matrices.centering import centered_inner_products, centered_rows, square_means
 from krein.nystroem.fitted_nystroem import check_landmarks
 from krein.nystroem.spectrum import signed_root, signed_spectrum
@@ -118,7 +118,7 @@ def fit_embedding(
     width = int(n_components)
     values, turn, offset = np.zeros(width), np.zeros((root.shape[1], width)), np.zeros(width)
     if root.shape[1]:
-        sums = FeatureSums()
+        sums = NormalSums()
         sums.add(features)
         scatter = sums.centered()
         found = principal_axes(scatter.gram, signature, width)

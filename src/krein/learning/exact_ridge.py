@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import final
 
 import numpy as np
 from scipy import linalg
-from scipy.linalg import LinAlgWarning
 
-from krein._core.errors import SingularSystemError
 from krein._core.threads import blas_threads, quiet_blas
-from krein.learning.dual import DualProblem, dual_problem, fold_scores
-from krein.learning.path import Regularizer
-from krein.learning.ridge_choice import best_candidate, by_ratio, with_ratios
-from krein.learning.selection import GRID
-from krein.learning.solve import NEARLY_SINGULAR, SINGULAR
+from krein.learning.dual import DualProblem, dual_problem
+from krein.learning.folds import fold_scores
+from krein.learning.leave_one_out import spectrum_scores
+from krein.learning.limits import MARGINS
+from krein.learning.path import Regularizer, check_clearance, clearance
+from krein.learning.strengths import GRID, best_candidate, by_ratio, with_ratios
 
 __all__ = ["ExactRidgeSolution", "fit_exact_ridge"]
 
@@ -86,9 +84,9 @@ def _fit(
         problem = dual_problem(gram, regularizer, center=intercept, weight=weight)
         if len(candidates) > 1:
             mu = total * candidates[:, 0]
-            clear = np.array([problem.clearance(m) >= NEARLY_SINGULAR for m in mu])
+            clear = np.array([clearance(problem.values, m) >= MARGINS.nearly_singular for m in mu])
             scores = np.full(mu.size, np.inf)
-            scores[clear] = problem.loo_scores(targets, mu[clear])
+            scores[clear] = spectrum_scores(problem, targets, mu[clear])
             best = best_candidate(candidates, scores)
     elif len(candidates) > 1:
         best = best_candidate(candidates, _fold_scores(gram, targets, candidates, regularizer, intercept, weight))
@@ -96,7 +94,8 @@ def _fit(
     if problem is None:
         problem = dual_problem(gram, regularizer, minus / plus, center=intercept, weight=weight)
     else:
-        _check_clearance(problem.clearance(total * plus), plus)
+        way_out = "use another lam or regularizer='hilbert'"
+        check_clearance(problem.values, total * plus, f"at lam={plus:.6g}", way_out)
     with np.errstate(over="ignore", invalid="ignore"):
         dual = problem.coefficients(targets, total * plus)
         offset = weight @ (targets - gram @ dual) / total if intercept else np.zeros(targets.shape[1])
@@ -130,14 +129,3 @@ def _fold_scores(
         lam = candidates[rows, 0]
         scores[rows] = fold_scores(gram, targets, lam, regularizer, ratio, center=intercept, weight=weight)
     return scores
-
-
-def _check_clearance(clearance: float, lam: float) -> None:
-    text = (
-        f"singular at lam={lam:.6g}: an eigenvalue of the kernel matrix equals -n*lam to a relative {clearance:.1e}; use "
-        "another lam or regularizer='hilbert'"
-    )
-    if clearance < SINGULAR:
-        raise SingularSystemError(f"the Kreĭn system is {text}")
-    if clearance < NEARLY_SINGULAR:
-        warnings.warn(f"the Kreĭn system is nearly {text}", LinAlgWarning, stacklevel=5)

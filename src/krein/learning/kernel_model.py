@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy import linalg
 
 from krein._core.rows import row_blocks, rows_times
-from krein._core.threads import blas_threads, quiet_blas
 from krein.kernels import Kernel
 from krein.learning.dual import dual_problem
 from krein.learning.exact_ridge import fit_exact_ridge
 from krein.learning.path import Regularizer
+from krein.learning.solve import ridge_factor
 from krein.learning.tuning.choice import Choice
 from krein.learning.tuning.placement import Placement
 from krein.rows.equal import MergedRows
@@ -112,21 +111,16 @@ def _solve_definite(
     gram: np.ndarray, rows: MergedRows, lam: float, *, intercept: bool
 ) -> tuple[np.ndarray, np.ndarray]:
     """Coefficients and offset for a matrix without negative eigenvalues beyond rounding."""
-    mu = rows.total * lam
-    root = np.sqrt(rows.weight)[:, None]
-    system = gram * (root * root.T)
-    system[np.diag_indices_from(system)] += mu
-    right = np.hstack([root * rows.Y, root])
-    try:
-        with quiet_blas(), blas_threads(float(len(rows)) ** 3 / 3.0):
-            factor = linalg.cho_factor(system, lower=True, check_finite=False)
-            solved = linalg.cho_solve(factor, right, check_finite=False)
-            solved += linalg.cho_solve(factor, right - system @ solved, check_finite=False)  # one step of refinement
-    except linalg.LinAlgError:  # λ below rounding: eigenvalues can be cut at zero, a Cholesky factor cannot
-        dual = dual_problem(gram, "hilbert", center=intercept, weight=rows.weight).coefficients(rows.Y, mu)
-        share = rows.weight / rows.total
-        return dual, share @ (rows.Y - gram @ dual) if intercept else np.zeros(rows.Y.shape[1])
-    dual, ones = root * solved[:, :-1], root * solved[:, -1:]
+    penalty = rows.total * lam / rows.weight
+    factor = ridge_factor(gram, penalty, pieces=True)
+    if factor is None:  # λ below rounding: eigenvalues can be cut at zero, a Cholesky factor cannot
+        problem = dual_problem(gram, "hilbert", center=intercept, weight=rows.weight)
+        dual, part = problem.coefficients(rows.Y, rows.total * lam), rows.weight / rows.total
+        return dual, part @ (rows.Y - gram @ dual) if intercept else np.zeros(rows.Y.shape[1])
+    right = np.column_stack([rows.Y, np.ones(len(rows))])
+    solved = factor.solve(right)
+    solved += factor.solve(right - gram @ solved - penalty[:, None] * solved)  # one step of refinement
+    dual, ones = solved[:, :-1], solved[:, -1:]
     if not intercept:
         return dual, np.zeros(rows.Y.shape[1])
     offset = dual.sum(axis=0) / float(ones.sum())

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from krein.learning.matrix_folds import RIDGES, dealt_folds, held_out_predictions
+from krein.learning.folds import N_FOLDS, REPEATS, dealt_folds, held_out_predictions
+from krein.learning.strengths import RIDGES
 from krein.matrices.matrix_diagnosis import PartScores
 
 __all__ = ["PartScores", "score_negative_part"]
-
-_FOLDS = 5
-_REPEATS = 4
 
 
 def score_negative_part(
@@ -22,18 +20,17 @@ def score_negative_part(
     regularizations at once; both variants have the same grid and take their best of it, so that neither has an advantage.
     """
     n = matrix.shape[0]
-    folds = min(_FOLDS, n)
-    scores = np.zeros((2, RIDGES.size, _REPEATS * folds))
+    folds = min(N_FOLDS, n)
+    scores = np.zeros((2, RIDGES.size, REPEATS * folds))
     truth = targets.argmax(axis=1)
     spread = float(np.square(targets - targets.mean(axis=0)).sum()) / n or 1.0
-    for repeat in range(_REPEATS):
-        for held, (inside, outside) in enumerate(dealt_folds(n, folds, rng)):
-            for part, predicted in enumerate(held_out_predictions(matrix, targets, inside, outside)):
-                if labels:
-                    score = (predicted.argmax(axis=2) == truth[outside]).mean(axis=1)
-                else:
-                    score = 1.0 - np.square(predicted - targets[outside]).sum(axis=2).mean(axis=1) / spread
-                scores[part, :, repeat * folds + held] = score
+    for number, (inside, outside) in enumerate(dealt_folds(n, rng, REPEATS)):
+        for part, predicted in enumerate(held_out_predictions(matrix, targets, inside, outside)):
+            if labels:
+                scores[part, :, number] = (predicted.argmax(axis=2) == truth[outside]).mean(axis=1)
+            else:
+                error = np.square(predicted - targets[outside]).sum(axis=2).mean(axis=1)
+                scores[part, :, number] = 1.0 - error / spread
     best = scores.mean(axis=2).argmax(axis=1)
     kept, dropped = scores[0, best[0]], scores[1, best[1]]
     gains = kept - dropped

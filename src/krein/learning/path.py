@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from scipy.linalg import LinAlgWarning
 
+from krein._core.errors import SingularSystemError
 from krein.learning.components import signed_components
-from krein.learning.dense import symmetric_eigen
+from krein.learning.limits import MARGINS
+from krein.learning.solve import symmetric_eigen
 
-__all__ = ["Regularizer", "RidgePath", "ridge_path"]
+__all__ = ["Regularizer", "RidgePath", "check_clearance", "clearance", "ridge_path"]
 
 Regularizer = Literal["hilbert", "two", "krein"]
 
@@ -71,8 +75,31 @@ class RidgePath:
         return freedom
 
     def clearance(self, mu: float) -> float:
-        """How far μ keeps from the nearest singular system, min |v + μ| / μ; at least 1 if no value is negative."""
-        return float(np.abs(self.values + mu).min(initial=math.inf) / mu)
+        """How far μ keeps from the nearest singular system, see `clearance`."""
+        return clearance(self.values, mu)
+
+    def clear_of_singularity(self, mu: float, wanted: float = 0.1) -> float:
+        """The μ nearest to the given one, on a logarithmic scale, whose clearance is large enough."""
+        for step in range(1, 4000):
+            for candidate in (mu * math.exp(0.02 * step), mu * math.exp(-0.02 * step)):
+                if self.clearance(candidate) >= wanted:
+                    return candidate
+        return mu + 2.0 * float(np.abs(self.values).max(initial=0.0))  # beyond every eigenvalue the system is definite
+
+
+def clearance(values: np.ndarray, mu: float) -> float:
+    """How far μ keeps from the nearest singular system, min |v + μ| / μ; at least 1 if no eigenvalue is negative."""
+    return float(np.abs(values + mu).min(initial=math.inf) / mu)
+
+
+def check_clearance(values: np.ndarray, mu: float, where: str, way_out: str) -> None:
+    """Refuse, or warn of, a Kreĭn system that is singular or nearly so."""
+    found = clearance(values, mu)
+    text = f"singular {where}: an eigenvalue of the kernel matrix equals -n*lam to a relative {found:.1e}; {way_out}"
+    if found < MARGINS.singular:
+        raise SingularSystemError(f"the Kreĭn system is {text}")
+    if found < MARGINS.nearly_singular:
+        warnings.warn(f"the Kreĭn system is nearly {text}", LinAlgWarning, stacklevel=2)
 
 
 def ridge_path(gram: np.ndarray, signature: np.ndarray, regularizer: Regularizer, ratio: float = 1.0) -> RidgePath:

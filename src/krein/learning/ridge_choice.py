@@ -2,34 +2,22 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from scipy.linalg import LinAlgError, LinAlgWarning
+from scipy.linalg import LinAlgError
 
-from krein._core.checks import one_of
-from krein._core.errors import SingularSystemError
-from krein.learning.path import Regularizer, RidgePath, ridge_path
+from krein.learning.leave_one_out import loo_scores
+from krein.learning.limits import MARGINS
+from krein.learning.path import Regularizer, RidgePath, check_clearance, clearance, ridge_path
 from krein.learning.ridge_sums import RidgeSums
-from krein.learning.selection import default_grid, gcv_scores, held_out_scores, loo_scores
-from krein.learning.solve import NEARLY_SINGULAR, SINGULAR, clear_of_singularity, solve_definite
+from krein.learning.solve import solve_definite
+from krein.learning.strengths import GRID, best_candidate, by_ratio, with_ratios
 from krein.learning.sums import CenteredSums
 from krein.rows.feature_blocks import Features
 from krein.rows.targets import Targets
 
-__all__ = ["RidgeOptions", "RidgeSolution", "best_candidate", "by_ratio", "check_lam", "solve_ridge", "with_ratios"]
-
-_RATIOS = (1e-2, 1.0, 1e2)  # of λ₋ to λ₊ under "auto"
-_LARGEST = 1e150  # λ: its square is still a number
-_REGULARIZERS = ("hilbert", "two", "krein")
-_SELECTIONS = ("loo", "validation", "gcv")
-_MARGIN = 1e-3  # relative: scores that differ by less are equal, and the stronger λ is taken
-# A squared error below this share of the targets' variance is rounding: solutions have nine digits, see `KreinRidge`.
-_ROUNDING = 1e-18
-_SAME_RATIO = 1e-9  # relative: quotients of λ that differ by less share a factorization
+__all__ = ["RidgeOptions", "RidgeSolution", "default_grid", "gcv_scores", "held_out_scores", "solve_ridge"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,34 +94,6 @@ class _KeptRows:
     weight: np.ndarray
 
 
-def check_lam(lam: Any, regularizer: Any, selection: Any = "loo") -> np.ndarray | None:
-    """Candidates for λ, checked."""
-    one_of(regularizer, "regularizer", _REGULARIZERS)
-    one_of(selection, "selection", _SELECTIONS)
-    if isinstance(lam, str):
-        one_of(lam, "lam", ("auto",), otherwise=", a positive number or several of them")
-        return None
-    try:
-        values = np.array(lam, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"lam must be 'auto', a positive number or several of them, got {lam!r}") from error
-    if not values.size or not (values <= _LARGEST).all() or (values <= 0.0).any():
-        raise ValueError(
-            f"lam must be positive and at most {_LARGEST:.0e}, got {lam!r}; for almost no regularization use a small number "
-            "such as 1e-10"
-        )
-    if regularizer == "two":
-        if values.ndim == 0:
-            values = np.full(2, values)
-        values = values.reshape(1, -1) if values.ndim == 1 else values
-        if values.ndim != 2 or values.shape[1] != 2:
-            raise ValueError(f"lam must be a pair (λ₊, λ₋) or a list of pairs for regularizer='two', got {lam!r}")
-        return values
-    if values.ndim > 1:
-        raise ValueError(f"lam must be a number or a list of numbers for regularizer={regularizer!r}, got {lam!r}")
-    return np.repeat(values.reshape(-1, 1), 2, axis=1)
-
-
 def solve_ridge(sums: RidgeSums, targets: Targets, features: Features, options: RidgeOptions) -> RidgeSolution:
     """Choose among the candidates and solve on all rows."""
     everything = sums.everything()
@@ -147,21 +107,6 @@ def solve_ridge(sums: RidgeSums, targets: Targets, features: Features, options: 
     if len(candidates) == 1:
         return _solve_one(whole, features.signature, options.regularizer, candidates, 0, None, None)
     return _choose(sums, whole, features.signature, options, candidates, _kept_rows(sums, targets, features))
-
-
-def with_ratios(grid: np.ndarray, regularizer: Regularizer) -> np.ndarray:
-    """Candidates from values of λ₊: with λ₋ a hundredth of it, the same and a hundred times as much for ``"two"``."""
-    ratios = _RATIOS if regularizer == "two" else (1.0,)
-    return np.concatenate([np.stack([grid, ratio * grid], axis=1) for ratio in ratios])
-
-
-def by_ratio(candidates: np.ndarray) -> Iterator[tuple[float, np.ndarray]]:
-    """Candidates of one ratio together, since they share a factorization."""
-    logarithms = np.log(candidates[:, 1]) - np.log(candidates[:, 0])
-    order = np.argsort(logarithms, kind="stable")
-    for rows in np.split(order, np.flatnonzero(np.diff(logarithms[order]) > _SAME_RATIO) + 1):
-        first = rows.min()
-        yield float(candidates[first, 1] / candidates[first, 0]), np.sort(rows)
 
 
 def _kept_rows(sums: RidgeSums, targets: Targets, features: Features) -> _KeptRows | None:
@@ -206,36 +151,13 @@ def _choose(
             scores[rows] = held_out_scores(solutions, trained, held)
         elif kept is not None:
             scores[rows] = loo_scores(path, trained, mu, kept.Z, kept.Y, kept.weight)
-        scores[rows[[path.clearance(m) < NEARLY_SINGULAR for m in mu]]] = np.inf
-        best = best_candidate(candidates, scores, _ROUNDING * variance)
+        scores[rows[[path.clearance(m) < MARGINS.nearly_singular for m in mu]]] = np.inf
+        best = best_candidate(candidates, scores, MARGINS.rounding * variance)
         if best in rows:
             best_path, best_rows = path, rows
     # a late ratio may bring back a candidate of an earlier one, whose path is no longer there
     path_of_all = best_path if trained is whole and best in best_rows else None
     return _solve_one(whole, signature, options.regularizer, candidates, best, scores, path_of_all)
-
-
-def best_candidate(lam: np.ndarray, scores: np.ndarray, rounding: float = 0.0) -> int:
-    """The strongest regularization whose score is the best but for a thousandth; of equally strong ones the first.
-
-    Where less regularization gains nothing, as when the features interpolate, it costs digits. The margin is far above the
-    rounding of a score, so that the choice does not hang on the processor or on the order of the rows.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from krein.learning.ridge_choice import best_candidate
-    >>> best_candidate(np.array([1e-3, 1e-2, 1e-1]), np.array([0.5, 0.5001, 0.9]))
-    1
-    """
-    strength = lam if lam.ndim == 1 else lam[:, 0] * lam[:, 1]
-    known = np.isfinite(scores)
-    if not known.any() or np.isnan(rounding):  # nothing can be told: the strongest is the safe one
-        return int(np.argmax(strength))
-    good = np.flatnonzero(known & (scores <= scores[known].min() * (1.0 + _MARGIN) + rounding))
-    # a product of two λ has an error in its last digit, which must not decide between equals
-    strongest = good[strength[good] >= strength[good].max() * (1.0 - 1e-9)]
-    return int(strongest[0])
 
 
 def _solve_one(
@@ -251,7 +173,10 @@ def _solve_one(
     mu = sums.weight * plus
     if regularizer == "krein":
         path = ridge_path(sums.gram, signature, "krein") if path is None else path
-        _check_clearance(path, plus, mu)
+        if clearance(path.values, mu) < MARGINS.nearly_singular:
+            better = plus * path.clear_of_singularity(mu) / mu
+            way_out = f"lam={better:.6g} avoids it, and so does regularizer='hilbert'"
+            check_clearance(path.values, mu, f"at lam={plus:.6g}", way_out)
     if path is not None:
         solution = path.coefficients(sums.cross, mu)
     else:
@@ -264,15 +189,36 @@ def _solve_one(
     return RidgeSolution(solution, offset, (plus, minus), candidates, scores)
 
 
-def _check_clearance(path: RidgePath, lam: float, mu: float) -> None:
-    clearance = path.clearance(mu)
-    if clearance >= NEARLY_SINGULAR:
-        return
-    better = lam * clear_of_singularity(path, mu) / mu
-    where = (
-        f"at lam={lam:.6g}: an eigenvalue of the kernel matrix equals -n*lam to a relative {clearance:.1e}; "
-        f"lam={better:.6g} avoids it, and so does regularizer='hilbert'"
-    )
-    if clearance < SINGULAR:
-        raise SingularSystemError(f"the Kreĭn system is singular {where}")
-    warnings.warn(f"the Kreĭn system is nearly singular {where}", LinAlgWarning, stacklevel=2)
+def default_grid(sums: CenteredSums, least: float = 0.0) -> np.ndarray:
+    """λ in units of the mean square length of a (centered) feature row, from the least that is wanted on."""
+    scale = float(np.trace(sums.gram)) / sums.weight
+    return GRID[least <= GRID] * (scale if scale > 0.0 else 1.0)
+
+
+def gcv_scores(path: RidgePath, sums: CenteredSums, mu: np.ndarray) -> np.ndarray:
+    r"""Generalized cross-validation :math:`\frac{\mathrm{RSS}/W}{(1 - \mathrm{tr} H / n)^2}` from the sums alone.
+
+    Infinity where the fit has as many degrees of freedom as there are rows.
+    """
+    mu = np.atleast_1d(mu)
+    shrink = path.gain / (path.values + mu[:, None])
+    power = np.square(path.basis.T @ sums.cross).sum(axis=1)
+    square = sums.square.sum()
+    # a difference of nearly equal numbers where the fit is nearly perfect: below this it is rounding
+    rss = np.maximum(square - (2.0 * shrink - shrink**2 * path.energy) @ power, 1e-12 * square)
+    free = 1.0 - (path.degrees_of_freedom(mu) + float(sums.intercept)) / sums.effective_rows
+    scores = np.full(mu.size, np.inf)
+    known = free > MARGINS.freedom_of_sums
+    scores[known] = rss[known] / sums.weight / free[known] ** 2
+    return scores
+
+
+def held_out_scores(coefficients: list[np.ndarray], trained: CenteredSums, held: CenteredSums) -> np.ndarray:
+    """Mean squared error of each solution on held-out rows, from the sums of those rows alone."""
+    scores = []
+    for w in coefficients:
+        offset = held.y_mean - trained.y_mean - (held.mean - trained.mean) @ w
+        spread = held.square - 2.0 * np.einsum("ij,ij->j", w, held.cross) + np.einsum("ij,ij->j", w, held.gram @ w)
+        # below zero by rounding only; a NaN, of squares beyond what a float can hold, stays one
+        scores.append(max(float((spread / held.weight + offset**2).sum()), 0.0))
+    return np.array(scores)

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from krein.rows.sample import row_keys
 
-__all__ = ["Copies", "MergedRows", "distinct_groups", "distinct_rows", "find_copies", "merge_rows"]
+__all__ = ["Copies", "MergedRows", "distinct_groups", "distinct_rows", "equal_rows", "find_copies", "merge_rows"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,7 +21,7 @@ class MergedRows:
     Parameters
     ----------
     X : ndarray or CSR matrix of shape (n_distinct, n_features)
-        In an order that does not depend on that of the rows given, and has no order to it.
+        In an order that does not depend on that of the rows given, and has no order to it; or in that of their first copies.
     Y : ndarray of shape (n_distinct, n_targets)
         Weighted means of the targets.
     weight : ndarray of shape (n_distinct,)
@@ -76,6 +76,7 @@ def merge_rows(
     *,
     columns: Callable[[np.ndarray], np.ndarray] | None = None,
     most: int | None = None,
+    in_order: bool = False,
 ) -> MergedRows:
     """Merge equal rows, and drop those of weight zero.
 
@@ -94,16 +95,19 @@ def merge_rows(
     if present.size < w.size:
         X, y, w = X[present], y[present], w[present]
     counts = bool((w == np.rint(w)).all())
-    first, group = distinct_groups(X)
+    first, group = equal_rows(X) if in_order else distinct_groups(X)
     if most is not None and most < first.size:
         kept = np.flatnonzero(group < most)
         first, group, y, w = first[:most], group[kept], y[kept], w[kept]
     Y = np.asarray(y if columns is None else columns(y), dtype=np.float64)
+    left = np.ones(first.size)
+    if in_order and first.size == w.size:
+        return MergedRows(X, Y, w, np.zeros(Y.shape), left if counts else w)
     join = sp.csr_array((w, (group, np.arange(w.size))), shape=(first.size, w.size))
     total = join @ np.ones(w.size)
     mean = (join @ Y) / total[:, None]
     scatter = join @ np.square(Y - mean[group])
-    return MergedRows(X[first], mean, total, scatter, np.ones(total.size) if counts else total)
+    return MergedRows(X[first], mean, total, scatter, left if counts else total)
 
 
 @final
@@ -178,6 +182,22 @@ def distinct_rows(X: Any) -> Any:
     elif not X.shape[0] or not X.shape[1]:
         return X
     return X[distinct_groups(X)[0]]
+
+
+def equal_rows(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Which rows are equal, in the order of their first copies.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> equal_rows(np.array([[2.0], [1.0], [2.0]]))
+    (array([0, 1]), array([0, 1, 0]))
+    """
+    first, group = distinct_groups(X)
+    order = np.argsort(first)
+    rank = np.empty(order.size, dtype=np.int64)
+    rank[order] = np.arange(order.size)
+    return first[order], rank[group]
 
 
 def distinct_groups(X: Any) -> tuple[np.ndarray, np.ndarray]:

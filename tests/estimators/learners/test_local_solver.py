@@ -12,10 +12,10 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import krein
 from krein import KreinRidge, KreinRidgeClassifier, SignedFourierFeatures
+from krein.learning import limits
 from krein.learning.leaves import fit as leaf_fit
 from krein.learning.leaves import leaf
-from krein.learning.leaves.gram import lower_gram
-from krein.learning.tuning import limits
+from krein.learning.single_gram import lower_gram
 from krein.rows import look
 
 FEATURES = SignedFourierFeatures(krein.kernels.Gaussian(2.0), 40, random_state=0)

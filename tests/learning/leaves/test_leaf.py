@@ -7,10 +7,9 @@ import pytest
 
 from krein._core.errors import SingularSystemError
 from krein.kernels import Cauchy, Gaussian, Kernel, Laplacian, Matern, ThinPlate
-from krein.learning.leaves import LeafSettings, solve_leaf
-from krein.learning.leaves.equal_rows import merge_equal
-from krein.learning.leaves.gram import cross_gram, lower_gram, median_distance
-from krein.learning.leaves.leaf import leave_one_out
+from krein.learning.leaves.leaf import LeafSettings, leave_one_out, solve_leaf
+from krein.learning.single_gram import cross_gram, lower_gram, median_distance
+from krein.rows.equal import merge_rows
 
 SETTINGS = LeafSettings(Laplacian(1.0), 0.5, 1e-3)
 
@@ -98,10 +97,10 @@ def test_leave_one_out_is_what_it_says(repeated: int) -> None:
     for i in range(40):
         others = np.delete(np.arange(40), i)
         total += np.square(rest[i] - K[i, others] @ np.linalg.solve(K[np.ix_(others, others)], rest[others]))
-    found = leave_one_out(merge_equal(X, y, None), SETTINGS)
+    found = leave_one_out(merge_rows(X, y, in_order=True), SETTINGS)
     assert found.weight.sum() == 40
     np.testing.assert_allclose(found.weight @ found.squares, total, rtol=1e-4)
-    nothing = leave_one_out(merge_equal(X, y, None), None)
+    nothing = leave_one_out(merge_rows(X, y, in_order=True), None)
     np.testing.assert_allclose(nothing.weight @ nothing.squares, np.square(y).sum(axis=0))
 
 

@@ -7,19 +7,11 @@ import pytest
 
 from krein._core.threads import thread_limit
 from krein.kernels import Laplacian
-from krein.learning.leaves import (
-    DealtRows,
-    LeafChoice,
-    LeafFit,
-    LeafModel,
-    LeafRows,
-    LeafSettings,
-    choose_settings,
-    coarse_tree,
-    fit_leaves,
-    fit_part,
-)
-from krein.learning.leaves.fit import leaves_to_look_at
+from krein.learning.leaves.choice import LeafChoice, LeafRows, choose_settings
+from krein.learning.leaves.dealt_rows import DealtRows
+from krein.learning.leaves.fit import LeafFit, coarse_tree, fit_leaves, fit_part, leaves_to_look_at
+from krein.learning.leaves.leaf import LeafSettings
+from krein.learning.leaves.model import LeafModel
 
 CHOICE = LeafChoice(LeafSettings(Laplacian(1.0), 1.0, 1e-4), 0.0, 0.0)
 

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from krein.learning.leaves import LocalPart, LocalTask, fit_local, matrix_blocks, plan_local
+from krein.learning.leave_one_out import LeftOutModel
 from krein.learning.leaves import fit as leaf_fit
-from krein.learning.left_out import LeftOutModel
+from krein.learning.leaves.local import LocalPart, LocalTask, fit_local, matrix_blocks, plan_local
+from krein.learning.solve import RidgeFactor
 from krein.rows.feature_blocks import Features
 from krein.rows.targets import NumberTargets
 
@@ -39,7 +40,7 @@ def task_of(X: np.ndarray, y: np.ndarray) -> LocalTask:
     """Leaves on top of a global model that is zero."""
     targets = NumberTargets()
     targets.announce(y)
-    trend = LeftOutModel(_Nothing(), np.zeros((1, 1)), np.zeros(1), np.eye(1), np.zeros(1), 0.0)
+    trend = LeftOutModel(_Nothing(), np.zeros((1, 1)), np.zeros(1), RidgeFactor(np.eye(1)), np.zeros(1), 0.0, True)
     return LocalTask(plan_local(X[::2], y[::2], None, X.shape[0]), trend, targets)
 
 

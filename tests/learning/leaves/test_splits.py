@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from krein.learning.leaves import SplitTree, divide, outline
+from krein.learning.leaves.splits import SplitTree, divide, outline
 
 
 def rows(n: int, d: int = 3, seed: int = 0) -> np.ndarray:

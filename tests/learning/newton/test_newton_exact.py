@@ -9,8 +9,8 @@ from krein.learning.newton.exact import exact_map, fit_exact
 from krein.learning.newton.fitting import Candidates
 from krein.learning.newton.labeled import LabeledRows
 from krein.learning.newton.machines import Machine
-from krein.learning.tuning import Placement
 from krein.learning.tuning.choice import Choice
+from krein.learning.tuning.placement import Placement
 
 
 class Strengths(Candidates):

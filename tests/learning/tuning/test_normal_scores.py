@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 from scipy.stats import norm, rankdata
 
-from krein.learning.tuning import NormalScores, Placement, normal_scores, scaled_columns
+from krein.learning.tuning.placement import NormalScores, Placement, normal_scores, scaled_columns
 from krein.rows.columns import ColumnSummary
 
 RNG = np.random.default_rng(0)

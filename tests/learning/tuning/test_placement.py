@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from krein.learning.tuning import Placement, scaled_columns
+from krein.learning.tuning.placement import Placement, scaled_columns
 from krein.rows.columns import ColumnSummary
 
 X = np.random.default_rng(0).normal(2.0, [1.0, 5.0, 0.0], size=(50, 3))

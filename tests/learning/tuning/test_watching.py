@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from krein.kernels import Gaussian, Laplacian
-from krein.learning.tuning import choose, merge_rows, watched_trials
+from krein.learning.tuning.choice import choose
+from krein.learning.tuning.trials import watched_trials
+from krein.rows.equal import merge_rows
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((400, 2))

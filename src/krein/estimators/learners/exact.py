@@ -17,7 +17,7 @@ from krein.estimators.learners.input_checks import check_class_weight, check_lab
 from krein.estimators.learners.kernel_matrix import KernelMatrixMixin
 from krein.files.models import SavableMixin
 from krein.learning.exact_ridge import fit_exact_ridge
-from krein.learning.ridge_choice import check_lam
+from krein.learning.strengths import check_lam
 from krein.nystroem import signed_spectrum
 from krein.rows.equal import find_copies
 

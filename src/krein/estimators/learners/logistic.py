@@ -11,7 +11,7 @@ from krein.estimators.learners.newton_base import NewtonClassifier
 from krein.learning.newton.choice import log_chances
 from krein.learning.newton.fitting import Candidates, Chosen
 from krein.learning.path import Regularizer
-from krein.learning.ridge_choice import check_lam, with_ratios
+from krein.learning.strengths import check_lam, with_ratios
 from krein.rows.dask_rows import is_dask
 
 __all__ = ["KreinLogistic"]

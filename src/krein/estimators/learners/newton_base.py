@@ -34,6 +34,7 @@ from krein.estimators.maps.fitting import (
 )
 from krein.files.models import SavableMixin
 from krein.learning.kernel_model import KernelModel
+from krein.learning.limits import EXACT_MACHINE_ROWS
 from krein.learning.newton import exact, fitting, labeled
 from krein.learning.newton.fitting import Candidates, Chosen, FittedMachine, fit_in_memory, fit_stream
 from krein.learning.newton.labeled import LabeledRows, LabeledSample
@@ -130,7 +131,7 @@ class NewtonClassifier(RowModelExportMixin, RowClassifierMixin, SavableMixin, Ba
         self.choice_ = self.model_ = self.features_ = self.coef_ = None
         tuning = tuning_of(self.features)
         if chosen and tuning is not None:
-            most = exact.EXACT_ROWS if self.solver_ == "exact" else None
+            most = EXACT_MACHINE_ROWS if self.solver_ == "exact" else None
             self.choice_ = tuning.choose(seen, exact_rows=most)
         if self.solver_ == "exact":
             return None
@@ -147,7 +148,7 @@ class NewtonClassifier(RowModelExportMixin, RowClassifierMixin, SavableMixin, Ba
         if self.solver == "exact" and met is not None:
             raise ValueError(f"solver='exact' {met}; use solver='features'")
         if self.solver == "auto":
-            return "exact" if met is None and seen.sample.shape[0] <= exact.EXACT_ROWS else "features"
+            return "exact" if met is None and seen.sample.shape[0] <= EXACT_MACHINE_ROWS else "features"
         return self.solver
 
     def _most_examples(self) -> int | None:

@@ -24,7 +24,7 @@ from krein.estimators.maps.fitting import (
 )
 from krein.files.models import SavableMixin
 from krein.learning.components import principal_axes
-from krein.learning.sums import FeatureSums
+from krein.learning.sums import NormalSums
 from krein.rows import look as looks
 from krein.rows.dask_rows import DaskRows, is_dask
 from krein.rows.feature_blocks import Features, LinearModel, feature_blocks
@@ -113,12 +113,12 @@ class KreinPCA(SavableMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         if is_dask(X):
             # workers must subtract the same: the mean of some sampled rows, whose features are made here for it
             shift = features(seen.sample[:_SHIFT_ROWS]).mean(axis=0, dtype=np.float64)
-            sums = rows.reduce(FeatureSums(shift if center else np.zeros_like(shift)), partial(_add_block, features))
+            sums = rows.reduce(NormalSums(shift if center else np.zeros_like(shift)), partial(_add_block, features))
         else:
-            sums = FeatureSums(None if center else np.zeros(features.signature.shape[0]))
+            sums = NormalSums(None if center else np.zeros(features.signature.shape[0]))
             for block in feature_blocks(features, X, checked=checked):
                 sums.add(block.Z)
-        scatter = sums.centered(center=center)
+        scatter = sums.centered(intercept=center)
         found = principal_axes(scatter.gram, features.signature, self.n_components)
         if not found.values.size:
             raise ValueError(
@@ -168,7 +168,7 @@ class KreinPCA(SavableMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         return tags
 
 
-def _add_block(features: Features, sums: FeatureSums, start: int, X: Any, y: Any, weight: np.ndarray | None) -> None:
+def _add_block(features: Features, sums: NormalSums, start: int, X: Any, y: Any, weight: np.ndarray | None) -> None:
     """Add a block of rows to the sums, where it is stored."""
     for block in feature_blocks(features, X, weight, start=start):
-        sums.add(block.Z, block.weight)
+        sums.add(block.Z, weight=block.weight)

@@ -41,11 +41,12 @@ from krein.files.models import SavableMixin
 from krein.learning.kernel_model import KernelModel, fit_kernel_model
 from krein.learning.leaves.dask_leaves import fit_local_dask
 from krein.learning.leaves.local import LocalModel, LocalPart, LocalTask, fit_local, matrix_blocks
+from krein.learning.limits import EXACT_ROWS
 from krein.learning.path import Regularizer
-from krein.learning.ridge_choice import RidgeOptions, RidgeSolution, check_lam, solve_ridge
+from krein.learning.ridge_choice import RidgeOptions, RidgeSolution, solve_ridge
 from krein.learning.ridge_sums import RidgeSums, add_rows
+from krein.learning.strengths import check_lam
 from krein.learning.tuning.choice import Choice
-from krein.learning.tuning.limits import EXACT_ROWS
 from krein.rows import look as looks
 from krein.rows.dask_rows import DaskRows, is_dask
 from krein.rows.feature_blocks import Features, LinearModel, RowModel

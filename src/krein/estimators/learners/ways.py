@@ -8,12 +8,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from krein.learning.chosen_features import Tuning
+from krein.learning.leave_one_out import left_out_model
 from krein.learning.leaves.local import LocalTask, plan_local
-from krein.learning.left_out import left_out_model
+from krein.learning.limits import EXACT_ROWS
 from krein.learning.ridge_choice import RidgeOptions, RidgeSolution
 from krein.learning.ridge_sums import RidgeSums
 from krein.learning.tuning.choice import Choice
-from krein.learning.tuning.limits import EXACT_ROWS
 from krein.rows.feature_blocks import Features
 from krein.rows.look import FirstPass, comparable
 from krein.rows.targets import NumberTargets, Targets

@@ -19,7 +19,7 @@ from krein.kernels import Kernel
 from krein.learning.chosen_features import PlacedMap, Tuning, fit_chosen
 from krein.learning.tuning.choice import FEATURE_CHOICE_ROWS, Choice
 from krein.learning.tuning.placement import Placement
-from krein.learning.tuning.portfolio import PORTFOLIO
+from krein.learning.tuning.rounds import PORTFOLIO
 from krein.learning.tuning.trials import Trials
 from krein.rows.look import Examples, comparable, look_at_matrix
 from krein.rows.targets import LabelTargets, NumberTargets, Targets

@@ -10,8 +10,9 @@ import numpy as np
 
 from krein._core.threads import share
 from krein.kernels import Kernel, Laplacian, Matern
-from krein.learning.leaves.equal_rows import MergedLeaf, merge_equal
 from krein.learning.leaves.leaf import LeafSettings, leave_one_out
+from krein.learning.limits import MARGINS
+from krein.rows.equal import MergedRows, merge_rows
 
 __all__ = ["LeafChoice", "LeafRows", "choose_settings"]
 
@@ -26,10 +27,6 @@ _SHAPES: tuple[tuple[Kernel, float], ...] = (
 _FIRST_LAMBDAS = (1e-3, 1e-5)  # at which these are compared
 _OTHER_LAMBDAS = (1e-2, 1e-4, 1e-6)
 _PARTS = (1.0, 0.5, 0.0)  # of the global model
-# What leaves must gain over the global model alone, in standard errors. One is passed by chance in one of six, and errors in a
-# metric that has seen the rows which are left out are somewhat too small where rows are few.
-_SURE = 2.0
-_GAIN = 1e-3  # relative: what a change must gain, so that the choice does not hang on rounding
 
 
 @final
@@ -92,7 +89,10 @@ def choose_settings(leaves: Sequence[LeafRows]) -> LeafChoice:
     where none does, λ is infinite, and leaves add nothing.
     """
     parts = (0.0,) if leaves[0].trend is None else _PARTS
-    merged = [merge_equal(leaf.X, np.hstack([leaf.residual(part) for part in parts]), leaf.weight) for leaf in leaves]
+    merged = [
+        merge_rows(leaf.X, np.hstack([leaf.residual(part) for part in parts]), leaf.weight, in_order=True)
+        for leaf in leaves
+    ]
     plain = None if leaves[0].trend is None else _errors(merged, parts, None)[0]
     first = [LeafSettings(kernel, factor, lam) for lam in _FIRST_LAMBDAS for kernel, factor in _SHAPES]
     found = _best(first, merged, parts, plain, None)
@@ -120,10 +120,10 @@ class _Errors:
         """Whether the mean is less by more than two standard errors of the difference; each copy of a row is one observation."""
         gain, share = other.squares - self.squares, self.weight / self.weight.sum()
         mean = float(share @ gain)
-        return mean > _SURE * float(np.sqrt((np.square(share) * self.left) @ np.square(gain - mean)))
+        return mean > MARGINS.sure * float(np.sqrt((np.square(share) * self.left) @ np.square(gain - mean)))
 
 
-def _errors(leaves: Sequence[MergedLeaf], parts: tuple[float, ...], settings: LeafSettings | None) -> list[_Errors]:
+def _errors(leaves: Sequence[MergedRows], parts: tuple[float, ...], settings: LeafSettings | None) -> list[_Errors]:
     """For each part of the global model, whose residuals stand side by side."""
     found = [leave_one_out(leaf, settings) for leaf in leaves]
     weight = np.concatenate([one.weight for one in found])
@@ -134,7 +134,7 @@ def _errors(leaves: Sequence[MergedLeaf], parts: tuple[float, ...], settings: Le
 
 def _best(
     trials: Sequence[LeafSettings],
-    leaves: Sequence[MergedLeaf],
+    leaves: Sequence[MergedRows],
     parts: tuple[float, ...],
     plain: _Errors | None,
     known: LeafChoice | None,
@@ -149,7 +149,7 @@ def _best(
     best = known
     for settings, of_parts in zip(trials, errors, strict=True):
         for part, one in zip(parts, of_parts, strict=True):
-            better = best is None or one.mean < best.score * (1.0 - _GAIN)
+            better = best is None or one.mean < best.score * (1.0 - MARGINS.equal)
             if better and (plain is None or one.gains_over(plain)):
                 best = LeafChoice(settings, part, one.mean)
     return best

@@ -30,10 +30,10 @@ import numpy as np
 
 from krein._core.threads import n_threads, share
 from krein.learning.leaves.choice import LeafChoice, LeafRows, choose_settings
-from krein.learning.leaves.equal_rows import equal_rows
 from krein.learning.leaves.leaf import SolvedLeaf, solve_leaf
 from krein.learning.leaves.model import LeafModel, joined
 from krein.learning.leaves.splits import Division, SplitTree, divide, outline
+from krein.rows.equal import equal_rows
 
 __all__ = [
     *("LEAF_ROWS", "ONE_LEAF_ROWS", "LeafFit", "Report", "coarse_tree", "fit_leaves", "fit_part", "leaf_rows_for"),
@@ -117,11 +117,16 @@ def fit_part(rows: LeafRows, choice: LeafChoice, *, leaf_rows: int = LEAF_ROWS) 
 
     def solve(leaf: int) -> None:
         here = rows.some(divided.rows_of(leaf))
-        solved[leaf] = solve_leaf(here.X, here.residual(choice.part), here.weight, choice.settings)
+        solved[leaf] = solve_leaf(
+            here.X, here.residual(choice.part), here.weight, choice.settings, alone=tree.n_leaves == 1
+        )
 
     largest = int(np.diff(divided.distinct.bounds).max())
     at_once = max(1, _MATRIX_BYTES // max(1, 4 * largest**2))
-    share(solve, range(tree.n_leaves), threads=min(n_threads(), at_once))
+    if tree.n_leaves == 1:
+        solve(0)
+    else:
+        share(solve, range(tree.n_leaves), threads=min(n_threads(), at_once))
     leaves = [leaf for leaf in solved if leaf is not None]
     return LeafModel(
         tree,

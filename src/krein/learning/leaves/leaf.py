@@ -16,12 +16,13 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
-from scipy.linalg import lapack
 
 from krein._core.errors import SingularSystemError
 from krein.kernels import Kernel
-from krein.learning.leaves.equal_rows import MergedLeaf, merge_equal
-from krein.learning.leaves.gram import lower_gram, median_distance
+from krein.learning.leave_one_out import factor_residuals
+from krein.learning.single_gram import lower_gram, median_distance
+from krein.learning.solve import RidgeFactor, ridge_factor
+from krein.rows.equal import MergedRows, merge_rows
 
 __all__ = ["LeafSettings", "LeftOutErrors", "SolvedLeaf", "leave_one_out", "solve_leaf"]
 
@@ -73,35 +74,37 @@ class SolvedLeaf:
     offset: np.ndarray
 
 
-def solve_leaf(X: np.ndarray, targets: np.ndarray, weight: np.ndarray | None, settings: LeafSettings) -> SolvedLeaf:
-    """Fit a leaf. Equal rows become one, with their total weight and the mean of their targets, which is the same problem."""
-    merged = merge_equal(X, targets, weight)
-    X, targets, weight = merged.X, merged.means, merged.weight
-    scale = settings.scale(X)
+def solve_leaf(
+    X: np.ndarray, targets: np.ndarray, weight: np.ndarray | None, settings: LeafSettings, *, alone: bool = False
+) -> SolvedLeaf:
+    """Fit a leaf. Equal rows become one, with their total weight and the mean of their targets, which is the same problem.
+
+    Threads share the work on a leaf that is alone.
+    """
+    rows = merge_rows(X, targets, weight, in_order=True)
+    X, targets, scale = rows.X, rows.Y, settings.scale(rows.X)
     if not np.isfinite(settings.lam):
         nothing = np.zeros((1, targets.shape[1]))
         return SolvedLeaf(scale, X[:1], nothing.astype(np.float32), nothing[0])
-    offset = np.average(targets, axis=0, weights=weight)
     if (targets == targets[0]).all():  # one class, one value or one row: the constant is exact
-        return SolvedLeaf(scale, X, np.zeros(targets.shape, dtype=np.float32), targets[0].astype(np.float64))
-    factor = _factorized(settings.kernel.scaled(scale), X, _ridge(weight, X.shape[0], settings.lam))
-    potrs = lapack.spotrs if factor.dtype == np.float32 else lapack.dpotrs
-    dual, _ = potrs(factor, np.asfortranarray(targets - offset, dtype=factor.dtype))
-    return SolvedLeaf(scale, X, np.ascontiguousarray(dual), offset)
+        return SolvedLeaf(scale, X, np.zeros(targets.shape, dtype=np.float32), targets[0])
+    offset = np.average(targets, axis=0, weights=rows.weight)
+    factor = _factorized(settings.kernel.scaled(scale), X, _ridge(rows.weight, settings.lam), alone=alone)
+    return SolvedLeaf(scale, X, factor.solve(targets - offset), offset)
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class LeftOutErrors:
-    """Squared errors of a leaf at its distinct rows, each had it not been there.
+    """Squared errors of a leaf at some of its distinct rows, each had it not been there.
 
     Parameters
     ----------
-    squares : ndarray of shape (n_distinct, n_outputs)
+    squares : ndarray of shape (n_scored, n_outputs)
         Means over the copies of a row.
-    weight : ndarray of shape (n_distinct,)
-    left : ndarray of shape (n_distinct,)
-        The share of each that was left out: one copy where weights are whole numbers, else all of it.
+    weight : ndarray of shape (n_scored,)
+    left : ndarray of shape (n_scored,)
+        The share of each that was left out.
     """
 
     squares: np.ndarray
@@ -109,61 +112,33 @@ class LeftOutErrors:
     left: np.ndarray
 
 
-def leave_one_out(leaf: MergedLeaf, settings: LeafSettings | None) -> LeftOutErrors:
-    r"""Squared leave-one-out residuals of a leaf.
-
-    .. math:: r_i = \frac{\mu_i \alpha_i}{1 - s_i (1 - \mu_i A_{ii})}, \qquad \mu_i = \frac{n\lambda}{w_i}, \quad
-              A = (K + \mathrm{diag}\,\mu)^{-1}
-
-    where :math:`s_i` is the share of the row that is left out: one copy where weights are whole numbers, else all of it.
-    """
-    X, means, total, scatter = leaf.X, leaf.means, leaf.weight, leaf.scatter
-    rest = means - np.average(means, axis=0, weights=total)
-    w = np.ones(X.shape[0]) if total is None else total
-    left = 1.0 / w if leaf.counts else np.ones(w.size)
+def leave_one_out(rows: MergedRows, settings: LeafSettings | None, count: int | None = None) -> LeftOutErrors:
+    """Squared leave-one-out residuals of a leaf, at its last rows; without settings those of a leaf that adds nothing."""
+    count = len(rows) if count is None else min(count, len(rows))
+    tail = slice(len(rows) - count, None)
+    weight, left = rows.weight[tail], rows.left_out[tail] / rows.weight[tail]
+    scatter = rows.scatter[tail] / weight[:, None]
     if settings is None:
-        return LeftOutErrors(np.square(means) + scatter / w[:, None], w, left)
-    ridge = _ridge(total, X.shape[0], settings.lam)
-    factor = _factorized(settings.kernel.scaled(settings.scale(X)), X, ridge)
-    single = factor.dtype == np.float32
-    dual, _ = (lapack.spotrs if single else lapack.dpotrs)(factor, np.asfortranarray(rest, dtype=factor.dtype))
-    inverse, _ = (lapack.spotri if single else lapack.dpotri)(factor, overwrite_c=1)
-    kept = ridge * np.diagonal(inverse).astype(np.float64)  # 1 − h
-    squares = np.square(ridge[:, None] * dual.astype(np.float64)) + scatter / w[:, None]
-    return LeftOutErrors(squares / np.square(1.0 - left * (1.0 - kept))[:, None], w, left)
+        return LeftOutErrors(np.square(rows.Y[tail]) + scatter, weight, left)
+    ridge = _ridge(rows.weight, settings.lam)
+    factor = _factorized(settings.kernel.scaled(settings.scale(rows.X)), rows.X, ridge)
+    rest = rows.Y - np.average(rows.Y, axis=0, weights=rows.weight)
+    residual, free = factor_residuals(factor, ridge, rest, rows.left_out / rows.weight, count, intercept=False)
+    return LeftOutErrors((np.square(residual) + scatter) / np.square(free)[:, None], weight, left)
 
 
-def _ridge(weight: np.ndarray | None, n_rows: int, lam: float) -> np.ndarray:
+def _ridge(weight: np.ndarray, lam: float) -> np.ndarray:
     """What is added to the diagonal."""
-    if weight is None:
-        return np.full(n_rows, n_rows * lam)
-    return np.asarray(n_rows * np.median(weight) * lam / weight)
+    return np.asarray(weight.size * np.median(weight) * lam / weight)
 
 
-def _factorized(kernel: Kernel, X: np.ndarray, ridge: np.ndarray) -> np.ndarray:
-    """The Cholesky factor, upper in Fortran's order."""
-    for dtype in (np.float32, np.float64):
-        factor = _cholesky(kernel, X.astype(dtype, copy=False), ridge)
-        if factor is not None:
-            return factor
-    for tenfolds in range(1, _MOST_TENFOLDS + 1):
-        factor = _cholesky(kernel, X.astype(np.float64, copy=False), ridge * 10.0**tenfolds)
+def _factorized(kernel: Kernel, X: np.ndarray, ridge: np.ndarray, *, alone: bool = False) -> RidgeFactor:
+    for dtype, tenfolds in [(np.float32, 0), *((np.float64, i) for i in range(_MOST_TENFOLDS + 1))]:
+        gram = lower_gram(kernel, X.astype(dtype, copy=False))
+        factor = ridge_factor(gram, ridge * 10.0**tenfolds, overwrite=True, pieces=alone)
         if factor is not None:
             return factor
     raise SingularSystemError(
         f"the kernel matrix of a leaf of {X.shape[0]} rows is not positive definite with {kernel!r} at any λ; use a positive "
         "definite kernel, or solver='features'"
     )
-
-
-def _cholesky(kernel: Kernel, X: np.ndarray, ridge: np.ndarray) -> np.ndarray | None:
-    """The factor, or None where rounding or a negative eigenvalue has eaten half of the ridge."""
-    gram = lower_gram(kernel, X)
-    diagonal = gram.reshape(-1)[:: gram.shape[0] + 1]
-    diagonal += ridge.astype(gram.dtype)
-    potrf = lapack.spotrf if gram.dtype == np.float32 else lapack.dpotrf
-    # the lower triangle of a matrix in C's order is the upper one of its transpose in Fortran's
-    factor, failed = potrf(gram.T, lower=0, clean=0, overwrite_a=1)
-    if failed or not bool((np.square(np.diagonal(factor), dtype=np.float64) >= 0.5 * ridge.min()).all()):
-        return None
-    return np.asarray(factor)

@@ -10,16 +10,17 @@ import numpy as np
 
 from krein._core.checks import real
 from krein._core.rows import row_blocks
+from krein.learning.leave_one_out import LeftOutModel
 from krein.learning.leaves.choice import LeafRows
 from krein.learning.leaves.dealt_rows import DealtRows
 from krein.learning.leaves.fit import LeafFit, Report, coarse_tree, fit_leaves, leaf_rows_for
 from krein.learning.leaves.model import LeafModel
 from krein.learning.leaves.splits import SplitTree
-from krein.learning.left_out import LeftOutModel
-from krein.learning.metric import LearnedMetric, best_placement, learn_metric
-from krein.learning.tuning import Placement, merge_rows, normal_scores, scaled_columns
-from krein.learning.tuning.watching import tell_watcher
+from krein.learning.metric import LearnedMetric, placed_metric
+from krein.learning.tuning.placement import Placement, normal_scores, scaled_columns
+from krein.learning.tuning.trials import tell_watcher
 from krein.rows.columns import ColumnSummary
+from krein.rows.equal import merge_rows
 from krein.rows.feature_blocks import RowModel, finite_rows
 from krein.rows.targets import Targets
 
@@ -29,6 +30,7 @@ _ROWS_AT_A_TIME = 2**14
 # Steps of the trend that leaves learn from, in units of the targets: about what single precision leaves of their predictions. Sums
 # of rows in another order move a trend by some 1e-12, so hardly one in a million crosses a step, and all leaves are the same.
 _STEP = 2.0**-18
+_FARTHEST = 1e15  # in units of a column's spread
 
 
 @final
@@ -153,8 +155,7 @@ def plan_local(
     scores = normal_scores(X, weight)
     standard = scaled_columns("standard", ColumnSummary.of(X, weight))
     ranked = replace(scaled_columns("standard", ColumnSummary.of(scores(X), weight)), scores=scores)
-    placement = best_placement(rows, (standard, ranked))
-    metric = learn_metric(replace(rows, X=placement(rows.X)))
+    placement, metric = placed_metric(rows, (standard, ranked))
     if metric.directions is not None:
         placement = placement.followed_by(metric.directions)
     leaf_rows = leaf_rows_for(n_rows)
@@ -206,4 +207,5 @@ class LocalModel:
 
 
 def _single(X: np.ndarray) -> np.ndarray:
-    return X.astype(np.float32, copy=False)
+    """In single precision, entries cut to what has a square there: farther away every kernel of a leaf is zero."""
+    return np.asarray(np.clip(X, -_FARTHEST, _FARTHEST), dtype=np.float32)

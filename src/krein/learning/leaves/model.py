@@ -11,8 +11,8 @@ import numpy as np
 from krein._core.rows import row_blocks
 from krein._core.threads import share
 from krein.kernels import Kernel
-from krein.learning.leaves.gram import cross_gram
 from krein.learning.leaves.splits import SplitTree
+from krein.learning.single_gram import cross_gram
 
 __all__ = ["LeafModel", "joined"]
 

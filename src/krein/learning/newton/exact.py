@@ -7,7 +7,6 @@ from typing import final
 
 import numpy as np
 
-from krein.learning.dense import symmetric_eigen
 from krein.learning.kernel_model import KernelModel
 from krein.learning.newton.choice import Scores, held_out_scores
 from krein.learning.newton.fitting import (
@@ -22,13 +21,12 @@ from krein.learning.newton.fitting import (
 from krein.learning.newton.labeled import LabeledRows, deal_folds
 from krein.learning.newton.machines import Machine
 from krein.learning.newton.rows import MemoryRows
-from krein.learning.ridge_choice import by_ratio
+from krein.learning.solve import symmetric_eigen
+from krein.learning.strengths import by_ratio
 from krein.learning.tuning.choice import Choice
 
-__all__ = ["EXACT_ROWS", "ExactMap", "exact_map", "fit_exact"]
+__all__ = ["ExactMap", "exact_map", "fit_exact"]
 
-# Distinct rows up to which the spectrum of their kernel matrix costs no more than the choice of the kernel
-EXACT_ROWS = 2000
 _ROUNDING = 1e-13  # of the largest eigenvalue, below which there is nothing
 
 

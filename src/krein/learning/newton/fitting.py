@@ -14,7 +14,7 @@ from krein.learning.newton.machines import LinearFit, Machine, Preparation, fit_
 from krein.learning.newton.passes import RowTask, Stream, prepared_passes
 from krein.learning.newton.rows import MemoryRows, Moments
 from krein.learning.newton.system import Preconditioner, preconditioner
-from krein.learning.ridge_choice import by_ratio
+from krein.learning.strengths import by_ratio
 from krein.rows.feature_blocks import Features, all_features
 
 __all__ = [

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from krein.learning.dense import symmetric_eigen
 from krein.learning.newton.rows import Moments, Point
+from krein.learning.solve import symmetric_eigen
 
 __all__ = ["Preconditioner", "newton_steps", "preconditioner"]
 

@@ -11,25 +11,29 @@ import numpy as np
 
 from krein._core.threads import quiet_blas, share
 from krein.kernels import DeltaGaussian, Kernel
-from krein.learning.metric.learned import LearnedMetric
+from krein.learning.metric import LearnedMetric, learn_metric
 from krein.learning.path import Regularizer
 from krein.learning.tuning.placement import Placement, scaled_columns
-from krein.learning.tuning.portfolio import PORTFOLIO, candidates
 from krein.learning.tuning.rounds import (
+    PORTFOLIO,
     Contestant,
     Grams,
+    at_more_rows,
+    candidates,
     feature_stages,
     finalists,
     ranked,
     short_list,
     stages,
 )
-from krein.learning.tuning.trials import NOTHING_TRIED, Trial, Trials
-from krein.learning.tuning.watching import tell_watcher
+from krein.learning.tuning.trials import NOTHING_TRIED, Trial, Trials, tell_watcher
 from krein.rows.columns import ColumnSummary
 from krein.rows.equal import MergedRows
 
-__all__ = ["FEATURE_CHOICE_ROWS", "Choice", "choose", "feature_round", "fixed_choice", "unsupervised_choice"]
+__all__ = [
+    *("FEATURE_CHOICE_ROWS", "Choice", "choose", "feature_round", "fixed_choice", "in_learned_metric"),
+    "unsupervised_choice",
+]
 
 FEATURE_CHOICE_ROWS = 4096  # rows of the last round where features are compared
 _FEATURE_EXACT_ROWS = 2500  # of them in the last round where exact problems are compared, which features do not become
@@ -116,8 +120,10 @@ def choose(
             regularizer=regularizer,
             intercept=intercept,
         )
-        for batch in _batches(left, grams):
-            for one in _side_by_side(score, batch):
+        if grams.small:
+            grams.prepare(one.candidate for one in left)
+        for start in range(0, len(left), _TOGETHER):
+            for one in _side_by_side(score, left[start : start + _TOGETHER]):
                 scored.append(one)
                 tell_watcher(len(trials) + len(scored), total, one.candidate.family)
         left = ranked(scored)
@@ -128,7 +134,10 @@ def choose(
     found = best.known
     trials[0] = replace(trials[0], chosen=True)
     placement, kernel = best.candidate.placement, best.candidate.kernel
-    return Choice(placement, kernel, found.lam, found.lams, found.errors, Trials(tuple(trials)), found.indefinite)
+    lam = found.lam
+    if lams is None and width is None and not found.indefinite:
+        lam = at_more_rows(lam, found.n_rows, max(found.n_rows, len(rows)))
+    return Choice(placement, kernel, lam, found.lams, found.errors, Trials(tuple(trials)), found.indefinite)
 
 
 def feature_round(n_rows: int, width: int) -> tuple[int, int | None]:
@@ -136,17 +145,7 @@ def feature_round(n_rows: int, width: int) -> tuple[int, int | None]:
     return (FEATURE_CHOICE_ROWS, width) if _MANY_ROWS * width <= n_rows else (_FEATURE_EXACT_ROWS, None)
 
 
-def _batches(left: list[Contestant], grams: Grams) -> list[list[Contestant]]:
-    """Contestants to be scored together: some of those with small matrices, which one thread each is enough for."""
-    if not grams.small:
-        return [[one] for one in left]
-    grams.prepare(one.candidate for one in left)
-    return [left[start : start + _TOGETHER] for start in range(0, len(left), _TOGETHER)]
-
-
 def _side_by_side(score: Callable[[Contestant], Contestant], batch: list[Contestant]) -> list[Contestant]:
-    if len(batch) == 1:
-        return [score(batch[0])]
     found: dict[int, Contestant] = {}
 
     def work(number: int) -> None:
@@ -154,6 +153,23 @@ def _side_by_side(score: Callable[[Contestant], Contestant], batch: list[Contest
 
     share(work, range(len(batch)))
     return [found[number] for number in range(len(batch))]
+
+
+def in_learned_metric(choice: Choice, rows: MergedRows, choose_again: Callable[[MergedRows], Choice]) -> Choice:
+    """The same choice, or one in a metric that proved better on rows that had no part in it.
+
+    Leave-one-out errors in a learned metric are too small, as the metric has seen the rows that are left out; they only decide
+    between kernels, scales and λ there.
+    """
+    if not isinstance(rows.X, np.ndarray):
+        raise ValueError("metric='learned' needs dense rows; use metric='none' for sparse ones")
+    flat = choice.placement.lifted(None)
+    metric = learn_metric(replace(rows, X=flat(rows.X)))
+    if metric.directions is None:
+        return replace(choice, metric=metric)
+    turned = flat.followed_by(metric.directions)
+    found = choose_again(replace(rows, X=turned(rows.X)))
+    return replace(found, placement=turned.lifted(found.placement.lift), metric=metric)
 
 
 def unsupervised_choice(

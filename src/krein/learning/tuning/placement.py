@@ -3,20 +3,90 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, final
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.special import ndtri
 
 from krein._core.checks import frozen_array, one_of
 from krein._core.rows import unit_rows
-from krein.learning.tuning.normal_scores import NormalScores
 from krein.rows.columns import ColumnSummary
 
-__all__ = ["SCALINGS", "Placement", "scaled_columns"]
+__all__ = ["SCALINGS", "NormalScores", "Placement", "normal_scores", "scaled_columns"]
 
 SCALINGS = ("standard", "minmax", "none")
-_SPREAD = 1e-12  # of the size of a column, below which its spread is rounding
+_ROUNDED = 4.0 * np.finfo(np.float64).eps  # of a column's largest value: what rounding cannot tell from a constant
+_KNOTS = 257  # of a column: a step between scores is then 1/30 of a standard deviation
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class NormalScores:
+    r"""A broken line for each column: each value becomes the normal quantile of the share of rows below it.
+
+    .. math:: x \mapsto \Phi^{-1}\bigl(P(X < x) + \tfrac12 P(X = x)\bigr)
+
+    linear between knots, constant beyond the least and the greatest value seen. Tails of any length come to the same: what is left
+    of a column is its order.
+
+    Parameters
+    ----------
+    knots : ndarray of shape (n_features, n_knots)
+        Values of each column, ascending; a column of fewer knots repeats its last.
+    scores : ndarray of shape (n_features, n_knots)
+        What they become, ascending.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein.learning.tuning.placement import normal_scores
+    >>> X = np.array([[1.0], [10.0], [100.0]])
+    >>> normal_scores(X)(X).round(2)
+    array([[-0.97],
+           [ 0.  ],
+           [ 0.97]])
+    """
+
+    knots: np.ndarray
+    scores: np.ndarray
+
+    def __post_init__(self) -> None:
+        for name in ("knots", "scores"):
+            object.__setattr__(self, name, frozen_array(getattr(self, name), name, (None, None)))
+        if self.knots.shape != self.scores.shape or not self.knots.shape[1]:
+            raise ValueError(f"knots of shape {self.knots.shape} cannot have scores of shape {self.scores.shape}")
+        if (np.diff(self.knots, axis=1) < 0.0).any() or (np.diff(self.scores, axis=1) < 0.0).any():
+            raise ValueError("knots and their scores must ascend in each column")
+
+    def __call__(self, X: np.ndarray) -> np.ndarray:
+        """Scores of rows, shape (n_rows, n_features), float64."""
+        out = np.empty(X.shape)
+        for column, (knots, scores) in enumerate(zip(self.knots, self.scores, strict=True)):
+            out[:, column] = np.interp(X[:, column], knots, scores)
+        return out
+
+
+def normal_scores(X: np.ndarray, weight: np.ndarray | None = None) -> NormalScores:
+    """The scores of some rows' columns."""
+    share = np.full(X.shape[0], 1.0 / X.shape[0]) if weight is None else weight / weight.sum()
+    lines = [_line(column, share) for column in X.T.astype(np.float64)]
+    longest = max(line.shape[1] for line in lines)
+    padded = np.stack([np.pad(line, ((0, 0), (0, longest - line.shape[1])), mode="edge") for line in lines])
+    return NormalScores(padded[:, 0], padded[:, 1])
+
+
+def _line(column: np.ndarray, share: np.ndarray) -> np.ndarray:
+    """Knots and scores of one column, shape (2, n_knots)."""
+    values, group = np.unique(column, return_inverse=True)
+    each = np.bincount(group, share)
+    # the last sum may be above 1 by rounding, half of the last share below it never is
+    scores = ndtri(np.cumsum(each) - 0.5 * each)
+    if values.size > _KNOTS:
+        wanted = np.searchsorted(scores, np.linspace(scores[0], scores[-1], _KNOTS))
+        kept = np.unique(np.minimum(wanted, values.size - 1))
+        values, scores = values[kept], scores[kept]
+    return np.stack([values, scores])
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +111,7 @@ class Placement:
     Examples
     --------
     >>> import numpy as np
-    >>> from krein.learning.tuning import Placement
+    >>> from krein.learning.tuning.placement import Placement
     >>> place = Placement(shift=[1.0, 0.0], scale=[1.0, 0.5], lift=1.0)
     >>> place(np.array([[1.0, 0.0], [1.0, 2.0]])).round(3)
     array([[0.   , 0.   , 1.   ],
@@ -125,10 +195,13 @@ def scaled_columns(scaling: str, columns: ColumnSummary | None) -> Placement:
     one_of(scaling, "scaling", SCALINGS)
     if columns is None or scaling == "none":
         return Placement()
-    if scaling == "minmax":
-        low, width = columns.least, columns.greatest - columns.least
-    else:
-        low, width = columns.mean, np.sqrt(columns.variance)
-    constant = width <= _SPREAD * np.maximum(1.0, np.abs(low))
+    largest = np.maximum(np.abs(columns.least), np.abs(columns.greatest))
+    with np.errstate(over="ignore"):
+        width = columns.greatest - columns.least
+    constant = ~(width > np.maximum(_ROUNDED * largest, np.finfo(np.float64).tiny))
+    low = columns.least
+    if scaling == "standard":
+        # squares of a column of tiny values may be zero where its values are not
+        low, width = columns.mean, np.where(columns.variance > 0.0, np.sqrt(columns.variance), width)
     factor = np.where(constant, 0.0, 1.0 / np.where(constant, 1.0, width))
     return Placement(low, factor, (0.0, 1.0) if scaling == "minmax" else None)

@@ -1,4 +1,4 @@
-"""The rounds of a choice: all candidates on few rows, a short list on more, the last few on all.
+"""What is tried, and the rounds of a choice: all candidates on few rows, a short list on more, the last few on most of all.
 
 Where a model will have many fewer features than rows, the rounds compare features, not exact problems: a rough kernel that
 is best with all its eigenvalues is worse than a smooth one with the first few. With 1,024 landmarks on 14,000 rows of letter, ridge
@@ -8,6 +8,7 @@ with the kernel that exact problems choose (Matérn 3/2) has 92.4 % of the test 
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -15,21 +16,53 @@ from typing import Any
 
 import numpy as np
 
+from krein._core.rows import row_norms
+from krein.kernels import NTK, ArcCosine, Cauchy, DeltaGaussian, Gaussian, Kernel, Laplacian, Matern
 from krein.kernels.gram import radial_gram
-from krein.learning.path import Regularizer
-from krein.learning.tuning.leave_one_out import (
+from krein.learning.leave_one_out import (
     PathErrors,
     path_errors,
     path_errors_at,
     path_errors_near,
     path_errors_of_sections,
 )
+from krein.learning.limits import MARGINS
+from krein.learning.path import Regularizer
 from krein.learning.tuning.placement import Placement
-from krein.learning.tuning.portfolio import Candidate
 from krein.learning.tuning.trials import Trial
 from krein.rows.equal import MergedRows
 
-__all__ = ["Contestant", "Grams", "Stage", "feature_stages", "finalists", "ranked", "short_list", "stages"]
+__all__ = [
+    *(
+        "PORTFOLIO",
+        "Candidate",
+        "Contestant",
+        "Grams",
+        "Stage",
+        "at_more_rows",
+        "candidates",
+        "feature_stages",
+        "finalists",
+    ),
+    *("ranked", "short_list", "stages"),
+]
+
+_PAIRED = 500  # rows whose distances give the median
+_FACTORS = (2.0, 1.0, 0.5, 0.25, 0.125)  # of the median distance: from smooth to rough
+_WIDER = 10.0  # the wide Gaussian of a Delta-Gaussian, as in its default
+
+# families at unit length scale, the plainest first: of near-equals the first is taken
+PORTFOLIO: tuple[Kernel, ...] = (
+    Gaussian(1.0),
+    Cauchy(1.0),
+    Matern(1.0, nu=1.5),
+    Laplacian(1.0),
+    ArcCosine(1),
+    NTK(),
+    ArcCosine(0),
+    DeltaGaussian(1.0, _WIDER),
+)
+
 
 _FIRST_ROWS = 240  # all candidates: thirty eigenproblems of this size take a tenth of a second
 _SECOND_ROWS = 1000  # a short list: one Cholesky factor of this size takes a hundredth of a second
@@ -41,9 +74,59 @@ _STEPS, _LAST_STEPS = 4, 1  # factorizations for each of them, the last being th
 _FEATURE_LIST, _FEATURE_FINAL_LIST = 12, 4  # the same where features are compared, some tens of milliseconds each
 _FEATURE_ROWS = 1024, 2048  # of the first and the second round there
 _ROWS_PER_LANDMARK = 8
+_OF_ALL = 0.69  # rows of the last round: three factors of so many cost as much as the one of all rows that follows
 _LITTLE_MORE = 1.3  # a last round on hardly more rows would tell nothing new
 _FEWER_PER_ROW = 1.5  # λ falls about with this power of the number of rows
-_EQUAL = 1e-3  # relative: errors that differ by less are equal, and the plainer candidate is taken
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A kernel on placed rows.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    placement : Placement
+    family : str
+        What the kernel is called apart from its scale.
+    factor : float or None
+        Its length scale over the median distance; None on the sphere.
+    """
+
+    kernel: Kernel
+    placement: Placement
+    family: str
+    factor: float | None
+
+    def gram(self, X: Any) -> np.ndarray:
+        """Kernel matrix of raw rows, float64."""
+        return self.kernel.gram(self.placement(X).astype(np.float64, copy=False))
+
+
+def candidates(kernels: Iterable[Kernel], placement: Placement, X: Any) -> list[Candidate]:
+    """Every kernel at every scale."""
+    placed = placement(X[:_PAIRED]).astype(np.float64, copy=False)
+    distance = _median_distance(placed)
+    length = float(np.median(row_norms(placed))) or 1.0
+    found = []
+    for kernel in kernels:
+        name = type(kernel).__name__
+        if kernel.domain == "sphere":
+            found += [Candidate(kernel, placement.lifted(lift), f"{kernel!r}", None) for lift in (length, 1.0)]
+        elif kernel.length_scale is None:
+            found.append(Candidate(kernel, placement, f"{kernel!r}", None))
+        else:
+            unit = kernel.scaled(distance / kernel.length_scale)
+            found += [Candidate(unit.scaled(factor), placement, name, factor) for factor in _FACTORS]
+    return found
+
+
+def _median_distance(X: Any) -> float:
+    """The median distance of distinct rows among the first few hundred."""
+    some = X[:_PAIRED]
+    distances = radial_gram(lambda z: z, some, None)[np.triu_indices(some.shape[0], 1)]
+    distances = distances[distances > 0.0]
+    return float(np.median(distances)) if distances.size and math.isfinite(distances.max()) else 1.0
 
 
 @dataclass(frozen=True)
@@ -81,12 +164,13 @@ class Stage:
 
 def stages(n_rows: int) -> list[Stage]:
     """The rounds for so many rows."""
+    last = int(_OF_ALL * n_rows)
     middle = n_rows if n_rows <= _LITTLE_MORE * _SECOND_ROWS else _SECOND_ROWS
     found = [
         Stage(0, min(n_rows, _FIRST_ROWS), None, 1),
         Stage(1, middle, _SHORT_LIST, _STEPS),
     ]
-    return found if middle == n_rows else [*found, Stage(2, n_rows, _FINAL_LIST, _LAST_STEPS)]
+    return [*found, Stage(2, last, _FINAL_LIST, _LAST_STEPS)] if last > middle else found
 
 
 def feature_stages(n_rows: int, width: int) -> list[Stage]:
@@ -169,7 +253,7 @@ class Contestant:
         elif lams is not None:
             found = path_errors_at(gram, rows, _nearest(lams, before.lam, stage.steps), intercept=intercept)
         else:
-            start = before.lam * (before.n_rows / len(rows)) ** _FEWER_PER_ROW
+            start = at_more_rows(before.lam, before.n_rows, len(rows))
             found = path_errors_near(gram, rows, start, intercept=intercept, steps=stage.steps)
         return Contestant(self.place, self.candidate, found)
 
@@ -204,6 +288,11 @@ def finalists(ranked: list[Contestant]) -> list[Contestant]:
     return [one for one in best.values() if one.known.error <= _IN_REACH * left[0].known.error] or left[:1]
 
 
+def at_more_rows(lam: float, few: int, many: int) -> float:
+    """The λ for many rows where some fewer have this one."""
+    return float(lam * (few / many) ** _FEWER_PER_ROW)
+
+
 def _nearest(lams: np.ndarray, lam: float, count: int) -> np.ndarray:
     """The values nearest to one of them, on a logarithmic scale, ascending."""
     order = np.argsort(np.abs(np.log(lams / lam)), kind="stable")[:count]
@@ -214,6 +303,6 @@ def ranked(scored: list[Contestant]) -> list[Contestant]:
     """Best first; of those that are nearly as good as the best, the plainest."""
     # six digits: the last ones differ between processors
     order = sorted(scored, key=lambda one: (float(f"{one.known.error:.5e}"), one.place))
-    bound = order[0].known.error * (1.0 + _EQUAL)
+    bound = order[0].known.error * (1.0 + MARGINS.equal)
     first = min((one for one in order if one.known.error <= bound), key=lambda one: one.place, default=order[0])
     return [first, *(one for one in order if one is not first)]

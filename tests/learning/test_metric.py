@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from krein.learning.metric import LearnedMetric, learn_metric
-from krein.learning.tuning import merge_rows
+from krein.kernels import Cauchy, Gaussian, Kernel, Laplacian, Matern
+from krein.learning.metric import LearnedMetric, kernel_gradients, learn_metric
+from krein.rows.equal import merge_rows
 
 
 def rows(n: int, d: int, seed: int = 0) -> np.ndarray:
@@ -78,3 +79,29 @@ def test_copies_are_weights() -> None:
 def test_a_form_without_its_directions_is_refused() -> None:
     with pytest.raises(ValueError, match="cannot have directions"):
         LearnedMetric("full", None, np.ones(2) / 2, ())
+
+
+RNG = np.random.default_rng(0)
+
+
+def differences(function, X: np.ndarray) -> np.ndarray:
+    """Central differences, shape (n_outputs, n_rows, n_features)."""
+    step = 1e-5
+    parts = [(function(X + step * e) - function(X - step * e)) / (2 * step) for e in np.eye(X.shape[1])]
+    return np.stack(parts, axis=-1).transpose(1, 0, 2)
+
+
+@pytest.mark.parametrize(
+    "kernel", [Gaussian(1.3), Laplacian(0.8), Matern(1.0, 1.5), Cauchy(1.0) - Gaussian(2.0)], ids=repr
+)
+def test_kernel_gradients(kernel: Kernel) -> None:
+    rows, dual, X = RNG.normal(size=(30, 4)) + 50.0, RNG.normal(size=(30, 2)), RNG.normal(size=(700, 4)) + 50.0
+    got = kernel_gradients(kernel, X, rows, dual)
+    np.testing.assert_allclose(got, differences(lambda points: kernel(points, rows) @ dual, X), atol=2e-7)
+
+
+def test_a_center_itself_is_left_out() -> None:
+    rows, dual = RNG.normal(size=(30, 4)), RNG.normal(size=(30, 2))
+    others = np.arange(1, 30)
+    got = kernel_gradients(Laplacian(1.0), rows[:1], rows, dual)
+    np.testing.assert_allclose(got, kernel_gradients(Laplacian(1.0), rows[:1], rows[others], dual[others]), atol=1e-12)

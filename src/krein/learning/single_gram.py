@@ -1,12 +1,14 @@
-"""Kernel matrices of a leaf in single precision: distances by a matrix product, the kernel in place, block by block in cache."""
+"""Kernel matrices in single precision: distances by a matrix product, the kernel in place, block by block in cache."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
 from krein._core.rows import row_blocks
+from krein._core.threads import share
 from krein.kernels import Cauchy, Gaussian, Kernel, Laplacian, Matern
 from krein.kernels.gram import radial_gram
 
@@ -27,11 +29,14 @@ def lower_gram(kernel: Kernel, X: np.ndarray) -> np.ndarray:
     n = X.shape[0]
     gram = np.empty((n, n), dtype=np.float32)
     squared = _Squares(X, X)
-    for rows in row_blocks(n, _ROWS):
+
+    def fill(rows: slice) -> None:
         for columns in row_blocks(rows.stop, _COLUMNS):
             block = gram[rows, columns]
             squared.fill(rows, columns, block)
             in_place(block)
+
+    share(fill, row_blocks(n, _ROWS))
     np.fill_diagonal(gram, float(kernel.radial(0.0)))
     return gram
 
@@ -43,11 +48,14 @@ def cross_gram(kernel: Kernel, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
         return kernel.gram(X, Y)
     gram = np.empty((X.shape[0], Y.shape[0]), dtype=np.float32)
     squared = _Squares(X, Y)
-    for rows in row_blocks(X.shape[0], _ROWS):
+
+    def fill(rows: slice) -> None:
         for columns in row_blocks(Y.shape[0], _COLUMNS):
             block = gram[rows, columns]
             squared.fill(rows, columns, block)
             in_place(block)
+
+    share(fill, row_blocks(X.shape[0], _ROWS))
     return gram
 
 
@@ -90,42 +98,37 @@ class _Squares:
 def _in_place(kernel: Kernel) -> Callable[[np.ndarray], None] | None:
     """From squared distances to kernel values, in the same place; None for kernels that have no such passes here."""
     if isinstance(kernel, Gaussian):
-        return _Passes(-0.5 / kernel.scale**2, _gaussian)
+        return partial(_gaussian, np.float32(-0.5 / kernel.scale**2))
     if isinstance(kernel, Laplacian):
-        return _Passes(1.0 / kernel.scale**2, _laplacian)
+        return partial(_laplacian, np.float32(1.0 / kernel.scale**2))
     if isinstance(kernel, Matern) and kernel.nu == 1.5:
-        return _Passes(3.0 / kernel.scale**2, _matern)
+        return partial(_matern, np.float32(3.0 / kernel.scale**2))
     if isinstance(kernel, Cauchy):
-        return _Passes(1.0 / kernel.scale**2, _cauchy)
+        return partial(_cauchy, np.float32(1.0 / kernel.scale**2))
     return None
 
 
-class _Passes:
-    def __init__(self, factor: float, formula: Callable[[np.ndarray], None]) -> None:
-        self._factor, self._formula = np.float32(factor), formula
-
-    def __call__(self, squares: np.ndarray) -> None:
-        squares *= self._factor
-        self._formula(squares)
-
-
-def _gaussian(x: np.ndarray) -> None:
+def _gaussian(factor: np.float32, x: np.ndarray) -> None:
+    x *= factor
     np.exp(x, out=x)
 
 
-def _laplacian(x: np.ndarray) -> None:
+def _laplacian(factor: np.float32, x: np.ndarray) -> None:
+    x *= factor
     np.sqrt(x, out=x)
     np.negative(x, out=x)
     np.exp(x, out=x)
 
 
-def _matern(x: np.ndarray) -> None:
+def _matern(factor: np.float32, x: np.ndarray) -> None:
+    x *= factor
     np.sqrt(x, out=x)
     decay = np.exp(-x)
     x += np.float32(1.0)
     x *= decay
 
 
-def _cauchy(x: np.ndarray) -> None:
+def _cauchy(factor: np.float32, x: np.ndarray) -> None:
+    x *= factor
     x += np.float32(1.0)
     np.divide(np.float32(1.0), x, out=x)

@@ -20,8 +20,7 @@ from sklearn.kernel_approximation import Nystroem, RBFSampler
 from krein import SignedFourierFeatures
 from krein._core.directions import hadamard_order
 from krein._core.threads import n_threads, within_budget
-from krein.features.trig import trig_map
-from krein.features.walsh import hadamard_frequencies, hadamard_trig_map
+from krein.features.waves import hadamard_frequencies, hadamard_trig_map, trig_map
 from krein.kernels import NTK, DeltaGaussian, Kernel
 
 THREADS = n_threads()
@@ -143,7 +142,7 @@ def sections(n: int, d: int, width: int, kernel: Kernel, repeats: int) -> None:
 def cold_start() -> None:
     """Seconds of the first transform in a new process, once the cache on disk is warm, import of numba included."""
     code = (
-        "import time, numpy as np, krein.features.trig as trig; X, a = np.ones((100, 5)), np.ones(100);"
+        "import time, numpy as np, krein.features.waves as trig; X, a = np.ones((100, 5)), np.ones(100);"
         "start = time.perf_counter(); trig.trig_map(X, X, a, np.empty((100, 200))); print(time.perf_counter() - start)"
     )
     runs = [subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True) for _ in range(3)]

@@ -7,10 +7,8 @@ import pytest
 
 from helpers import unit_vectors
 from krein.features import FeatureMap, calibrate, head_basis, held_out_gram, relative_error
-from krein.features.calibration import RIDGES, _with_weights
-from krein.features.choice import EQUAL, MARGIN
-from krein.features.held_out import relative_to
-from krein.features.row_pairs import NormalEquations, RowPairs, own_weights
+from krein.features.calibration import RIDGES, NormalEquations, RowPairs, _with_weights, own_weights
+from krein.features.held_out import EQUAL, MARGIN, relative_to
 from krein.kernels import NTK, DeltaGaussian, Gaussian, Sigmoid
 from krein.measures import Head, SignedMeasure
 from krein.sampling import Orthogonal

@@ -9,11 +9,9 @@ import scipy.sparse as sp
 from helpers import frozen, unit_vectors
 from krein.features import FeatureMap, FeatureRecipe, fit_map
 from krein.features.columns import SectionColumns
-from krein.features.dictionary import COMPOSITIONS, draw_dictionary, landmark_rows
+from krein.features.dictionary import COMPOSITIONS, decompose, draw_dictionary, landmark_rows
 from krein.features.head import head_basis
-from krein.features.placed_rows import PlacedRows, placed_sample
-from krein.features.projection import project
-from krein.features.region import region_of
+from krein.features.region import PlacedRows, placed_sample, region_of
 from krein.kernels import NTK, DeltaGaussian, Laplacian, Multiquadric, SphericalPolynomial
 from krein.measures import Head
 from krein.sampling import Frequencies
@@ -107,7 +105,7 @@ class TestDraw:
         basis = head_basis(Head(()), DIM, sphere=False)
         waves = Frequencies(np.empty((0, DIM)), np.empty(0))
         wide = FeatureMap(basis, waves, basis.weights, np.empty(0), sections=SectionColumns(kernel, landmarks))
-        chosen = project(wide, 50, fit[:-200], fit[-200:], kernel.gram).feature_map
+        chosen = decompose([wide], fit[:-200], fit[-200:], kernel.gram)[0].feature_map(50)
         X = np.concatenate([fit[-200:], [rare + 0.05]])
         Z, K = np.empty((201, 50)), kernel(X)
         chosen.write(X, Z)

@@ -22,8 +22,7 @@ from krein.features.feature_recipe import (
     WEIGHTS,
     Domain,
 )
-from krein.features.placed_rows import PlacedRows, placed_sample
-from krein.features.region import region_of
+from krein.features.region import PlacedRows, placed_sample, region_of
 from krein.kernels import NTK, DeltaGaussian, Gaussian, Kernel, Sigmoid
 from krein.measures import MeasureRecipe, SignedMeasure
 from krein.sampling import Orthogonal

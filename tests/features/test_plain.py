@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from krein.features import FeatureMap, head_basis, plain
-from krein.features.plain import plain_map
+from krein.features import FeatureMap, fitted_map, head_basis
+from krein.features.fitted_map import plain_map
 from krein.features.region import Region
 from krein.measures import Head
 from krein.sampling import Frequencies
@@ -59,7 +59,7 @@ def test_same_features(dtype, sphere, head, n):
 def test_blocks_and_layouts_do_not_matter(monkeypatch):
     m, where, X = feature_map(HEADS[2], True), region(True), rows(700)
     whole, _ = one_pass(m, where, X)
-    monkeypatch.setattr(plain, "rows_per_block", lambda *_: 32)
+    monkeypatch.setattr(fitted_map, "rows_per_block", lambda *_: 32)
     for other in (X, np.asfortranarray(X), np.repeat(X, 2, axis=0)[::2]):
         np.testing.assert_array_equal(one_pass(m, where, other)[0], whole)
     read_only = X.copy()
@@ -109,7 +109,7 @@ def test_rows_that_need_care_go_the_long_way():
 
 def test_maps_beyond_one_pass_go_the_long_way(monkeypatch):
     m, X = feature_map(HEADS[2], True), rows(10)
-    monkeypatch.setattr(plain, "PANEL_BYTES", 8)
+    monkeypatch.setattr(fitted_map, "PANEL_BYTES", 8)
     assert one_pass(m, region(True), X)[1] is None
 
 

@@ -14,8 +14,7 @@ import scipy.sparse as sp
 
 from catalog import KERNELS, NAMED
 from krein._core.threads import thread_limit
-from krein.features.radial_polynomial import radial_polynomial
-from krein.features.radial_table import DEGREE, radial_table
+from krein.features.radial_values import DEGREE, radial_polynomial, radial_table
 from krein.features.sections import Sections, compiled_gram
 from krein.kernels import NTK, DeltaGaussian, Gaussian, Kernel, Laplacian, Matern, Radial, ThinPlate
 

@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from krein._core.directions import hadamard_order
-from krein.features.trig import trig_map
-from krein.features.walsh import hadamard_frequencies, hadamard_trig_map
+from krein.features.waves import hadamard_frequencies, hadamard_trig_map, trig_map
 
 DTYPES = [np.float32, np.float64]
 DIMS = [1, 2, 3, 5, 16, 22, 100]

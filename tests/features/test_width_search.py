@@ -8,7 +8,7 @@ import pytest
 import krein
 from helpers import frozen
 from krein.features import FeatureRecipe, fit_map
-from krein.features.width_trials import WidthSearch, WidthTrial
+from krein.features.width_search import WidthSearch, WidthTrial
 from krein.kernels import NTK, DeltaGaussian, Kernel, Laplacian, SphericalPolynomial
 
 DIM = 4

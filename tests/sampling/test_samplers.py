@@ -11,7 +11,7 @@ import pytest
 import krein
 from helpers import empirical_bernstein_tolerance, frozen, unit_vectors
 from krein._core.directions import independent_directions, orthogonal_directions
-from krein.features.walsh import hadamard_frequencies
+from krein.features.waves import hadamard_frequencies
 from krein.kernels import (
     Cauchy,
     DeltaGaussian,

@@ -10,7 +10,7 @@ import numpy as np
 
 from krein._core.checks import frozen_array, integer, real
 from krein._core.rows import check_magnitude
-from krein.features.trig import trig_map
+from krein.features.waves import trig_map
 
 __all__ = ["FourierColumns", "systematic_choice"]
 

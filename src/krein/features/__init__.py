@@ -1,4 +1,4 @@
-"""Features: frequencies and weights become columns with a signature; calibration and projection; the one hot loop."""
+"""Features: frequencies and weights become columns with a signature; calibration and dictionaries; the compiled loops."""
 
 from krein.features.calibration import Calibration, calibrate
 from krein.features.feature_map import FeatureMap
@@ -7,9 +7,7 @@ from krein.features.fit import fit_map
 from krein.features.fitted_map import FittedMap, RowMap
 from krein.features.head import HeadBasis, head_basis
 from krein.features.held_out import held_out_gram, relative_error
-from krein.features.projection import Projection, project
-from krein.features.trig import trig_map
-from krein.features.walsh import hadamard_frequencies, hadamard_trig_map
+from krein.features.waves import hadamard_frequencies, hadamard_trig_map, trig_map
 
 __all__ = [
     "FeatureRecipe",
@@ -23,8 +21,6 @@ __all__ = [
     "Calibration",
     "held_out_gram",
     "relative_error",
-    "project",
-    "Projection",
     "trig_map",
     "hadamard_trig_map",
     "hadamard_frequencies",

@@ -197,8 +197,8 @@ def section_block(
 
     ``missing`` receives how many values of each row are.
 
-    ``polynomial``, ``root``, ``middle`` and ``scale`` as in `krein.features.radial_polynomial`; without coefficients ``table`` and
-    ``first`` as in `krein.features.radial_table`, with ``bits`` of a distance below those that number its interval. Missing, as
+    ``polynomial``, ``root``, ``middle`` and ``scale`` as in `krein.features.radial_values`; without coefficients ``table`` and
+    ``first`` as in `krein.features.radial_values`, with ``bits`` of a distance below those that number its interval. Missing, as
     NaN, is what they do not have, and where a root is taken pairs so close that ‖x‖² + ‖l‖² − 2x·l has lost its digits.
     """
     n, d = x.shape

@@ -14,8 +14,7 @@ from krein._core.checks import frozen_array
 from krein._core.rows import row_blocks, unit_rows
 from krein.features.head import HeadBasis
 from krein.features.sections import Sections
-from krein.features.trig import trig_map
-from krein.features.walsh import hadamard_trig_map
+from krein.features.waves import hadamard_trig_map, trig_map
 from krein.kernels import Kernel
 from krein.sampling import Frequencies
 

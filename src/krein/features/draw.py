@@ -11,8 +11,7 @@ import numpy as np
 from krein.features.feature_map import FeatureMap
 from krein.features.feature_recipe import FeatureRecipe
 from krein.features.head import head_basis
-from krein.features.placed_rows import PlacedRows
-from krein.features.region import Region
+from krein.features.region import PlacedRows, Region
 from krein.measures import Outlook, SignedMeasure, frequencies_for_width, signed_measure
 from krein.measures.refit import measure_to_refit
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any, final
 
 import numpy as np
@@ -24,83 +23,15 @@ from krein.features._blocks import (
     share_rows,
     thread_count,
 )
-from krein.features.radial_polynomial import RadialPolynomial, radial_polynomial
-from krein.features.radial_table import BITS, DEGREE, RadialTable, radial_table
-from krein.features.trig import PackedFrequencies, packed_frequencies
+from krein.features.radial_values import BITS, DEGREE, DIAMETER, RadialPolynomial, RadialValues, radial_values
+from krein.features.waves import PackedFrequencies, packed_frequencies
 from krein.kernels import Kernel
 
 __all__ = ["Sections", "compiled_gram"]
 
 _CLOSE = 1e-5  # of ‖x‖² + ‖l‖²: squared distances below have lost too many digits
-_TABLE_EXTENT = 4.0  # distances that a table provides for, in lengths of the farthest landmark from the middle
-_POLYNOMIAL_EXTENTS = (4.0, 3.0, 2.5, 2.0)  # and those that a polynomial does, which needs fewer coefficients for less
-# Reaches in an octave, to which others are rounded up, so that samples of the same data share what is computed for them
-_REACHES_PER_OCTAVE = 8
 _VALUE_WORK = 16  # multiply–adds that a value of the kernel is worth
-_DIAMETER = 2.0  # of the sphere
-_FARTHEST = 1e100  # reach of rows whose distances have squares
 _FEW = 0.05  # of the values of a row that are missing, and are filled in one by one
-_REMEMBERED = 32  # functions of kernels, some with a table of 150 kB
-
-
-@final
-@dataclass(frozen=True)
-class RadialValues:
-    """The radial function of a kernel as the compiled loop takes it: one polynomial, or a table.
-
-    Parameters
-    ----------
-    kernel : Kernel
-        One that knows all distances.
-    reach : float
-        How far rows lie from their middle.
-    """
-
-    kernel: Kernel
-    reach: float
-
-    @cached_property
-    def table(self) -> RadialTable:
-        """The table, for distances that a polynomial does not have."""
-        return radial_table(self.kernel.radial, _DIAMETER if self._sphere else _TABLE_EXTENT * self.reach)
-
-    @cached_property
-    def double(self) -> RadialPolynomial | None:
-        """The polynomial in double precision."""
-        return self._polynomial(np.dtype(np.float64))
-
-    @cached_property
-    def single(self) -> RadialPolynomial | None:
-        """The polynomial in single precision."""
-        return self._polynomial(np.dtype(np.float32))
-
-    @property
-    def _sphere(self) -> bool:
-        return self.kernel.domain == "sphere"
-
-    def _polynomial(self, dtype: np.dtype[Any]) -> RadialPolynomial | None:
-        most = [extent * self.reach for extent in _POLYNOMIAL_EXTENTS]
-        if self._sphere:  # the whole of it if possible: many kernels have a root at its end
-            most = [_DIAMETER, *(one for one in most if one < _DIAMETER)]
-        found = (radial_polynomial(self.kernel.radial, one, dtype) for one in most)
-        return next((one for one in found if one is not None), None)
-
-
-@lru_cache(_REMEMBERED)
-def _remembered_values(kernel: Kernel, reach: float) -> RadialValues:
-    return RadialValues(kernel, reach)
-
-
-def radial_values(kernel: Kernel, rows: np.ndarray) -> RadialValues | None:
-    """What the loop needs to know of a kernel, for distances that rows like these have."""
-    if not kernel.known_everywhere:
-        return None
-    reach = float(row_norms(rows - rows.mean(axis=0)).max(initial=0.0))
-    if kernel.domain == "sphere":
-        reach = min(max(reach, _CLOSE), _DIAMETER)
-    if not 0.0 < reach < _FARTHEST:
-        return None
-    return _remembered_values(kernel, 2.0 ** (math.ceil(_REACHES_PER_OCTAVE * math.log2(reach)) / _REACHES_PER_OCTAVE))
 
 
 @final
@@ -212,7 +143,7 @@ class Sections:
         for part in row_blocks(i.size, max(1, 2**18 // x.shape[1])):
             z = row_norms(x[i[part]] - self.landmarks[j[part]])
             if self.kernel.domain == "sphere":
-                np.minimum(z, _DIAMETER, out=z)  # more is rounding
+                np.minimum(z, DIAMETER, out=z)  # more is rounding
             values[i[part], j[part]] = self.kernel.radial(z)
         out[rows] = values
 

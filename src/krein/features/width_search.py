@@ -1,6 +1,6 @@
 """The smallest map whose error on held-out rows meets a target, by fits whose size doubles.
 
-One decomposition of a dictionary has the errors of all widths at once, see `krein.features.projection`. A dictionary that is twice
+One decomposition of a dictionary has the errors of all widths at once, see `krein.features.dictionary`. A dictionary that is twice
 as wide as the map it gives is wide enough; until then its size is doubled, so that all fits together cost little more than the
 last.
 """
@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import final
 
 import numpy as np
 
+from krein._core.checks import integer, one_of, positive_integer, positive_real
 from krein.features.calibration import calibrate
-from krein.features.dictionary import draw_dictionary
-from krein.features.dictionary_choice import choose_composition
+from krein.features.dictionary import Decomposed, choose_composition, decompose, draw_dictionary
 from krein.features.draw import Drawn, draw_map
 from krein.features.feature_recipe import (
     CHECK_ROWS,
@@ -26,20 +27,106 @@ from krein.features.feature_recipe import (
     projection_rows,
 )
 from krein.features.held_out import Gram, estimated_gram, held_out_gram, upper_error
-from krein.features.placed_rows import PlacedRows
-from krein.features.projection import Decomposed, decompose
-from krein.features.region import Region
-from krein.features.width_trials import WidthSearch, WidthTrial
+from krein.features.region import PlacedRows, Region
 from krein.measures.head import head_columns
+from krein.show.cards import card, card_table
 
-__all__ = ["search_width"]
-
+__all__ = ["WidthTrial", "WidthSearch", "search_width"]
 _FIRST_WIDTH = 32
 _LAST_WIDTH = {"projected": 1024, "calibrated": 4096}  # a fit of this size takes some seconds
 _LEAST_WAVE_COLUMNS = 6  # columns beside a head, from which on waves are worth a try
 # Held-out rows that all of them are paired with: an error that few rows make up is known better with more
 _CHECK_COLUMNS = 512
 _STEPS = 2  # widths tried per octave, for maps that have to be fitted one by one
+
+
+@final
+@dataclass(frozen=True)
+class WidthTrial:
+    """One fit of a search.
+
+    Parameters
+    ----------
+    weights : {"calibrated", "projected"}
+    n_columns : int
+        Columns that were drawn: those of the map, or of the dictionary before its projection.
+    n_evaluations : int
+        Values of the kernel that the fit computed.
+    n_components : int
+        The smallest width that meets the target, or the most accurate one if none does.
+    error : float
+        Relative error at that width on the rows used for the choice, plus twice its standard error.
+    """
+
+    weights: str
+    n_columns: int
+    n_evaluations: int
+    n_components: int
+    error: float
+
+    def __post_init__(self) -> None:
+        one_of(self.weights, "weights", ("calibrated", "projected"))
+        for name in ("n_columns", "n_components"):
+            positive_integer(getattr(self, name), name)
+        integer(self.n_evaluations, "n_evaluations", least=0)
+        if not (isinstance(self.error, float) and 0.0 <= self.error < math.inf):
+            raise ValueError(f"error must be a finite number, at least 0, got {self.error!r}")
+
+
+@final
+@dataclass(frozen=True)
+class WidthSearch:
+    """A search for the smallest map that meets a target.
+
+    Parameters
+    ----------
+    target : float
+        Target for the relative error of the kernel matrix.
+    trials : tuple of WidthTrial
+        At least one, in the order in which they were made.
+    chosen : int
+        Index of the trial whose map was chosen.
+    """
+
+    target: float
+    trials: tuple[WidthTrial, ...]
+    chosen: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "target", positive_real(self.target, "target"))
+        if not self.trials or not all(isinstance(one, WidthTrial) for one in self.trials):
+            raise TypeError(f"trials must be made of WidthTrial, at least one, got {self.trials!r}")
+        integer(self.chosen, "chosen", least=0, most=len(self.trials) - 1)
+
+    @property
+    def met(self) -> bool:
+        """Whether the chosen map meets the target on the rows used for the choice."""
+        return self.trials[self.chosen].error <= self.target
+
+    @property
+    def n_evaluations(self) -> int:
+        """Values of the kernel that the whole search computed."""
+        return sum(one.n_evaluations for one in self.trials)
+
+    def _repr_html_(self) -> str:
+        header = ("weights", "drawn", "evaluations", "n_components", "error")
+        rows = [
+            (one.weights, f"{one.n_columns}", f"{one.n_evaluations}", f"{one.n_components}", f"{one.error:.2e}")
+            for one in self.trials
+        ]
+        best = {(self.chosen, j) for j in range(len(header))}
+        said = f"Search for an error of {self.target:g}: {'met' if self.met else 'not met'}"
+        return card(said, table=card_table(header, rows, best=best))
+
+    def __str__(self) -> str:
+        lines = ["weights     drawn  evaluations  n_components     error"]
+        for place, one in enumerate(self.trials):
+            mark = "  <-" if place == self.chosen else ""
+            lines.append(
+                f"{one.weights:10} {one.n_columns:6} {one.n_evaluations:12} {one.n_components:13} {one.error:9.2e}{mark}"
+            )
+        return "\n".join(lines)
+
 
 Found = tuple[Drawn, WidthTrial]
 

@@ -101,7 +101,7 @@ class Structure:
     signs : ndarray of shape (n_blocks, 3, p), int8
         Entries ±1, p a power of two.
     radii : ndarray of shape (n_frequencies,)
-        Scale of each row, as `krein.features.walsh` takes it; at most n_blocks · p of them.
+        Scale of each row, as `krein.features.waves` takes it; at most n_blocks · p of them.
     """
 
     signs: np.ndarray

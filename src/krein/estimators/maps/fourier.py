@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from krein.estimators.maps.base import SignedFeatureMap, default_kernel
 from krein.features import FeatureMap, FeatureRecipe, FittedMap, fit_map
 from krein.features.region import Region
-from krein.features.width_trials import WidthSearch
+from krein.features.width_search import WidthSearch
 from krein.kernels import Kernel
 from krein.measures import MeasureRecipe, SignedMeasure
 from krein.measures.build import as_measure_recipe

@@ -15,7 +15,7 @@ import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from krein.features.trig import trig_map
+from krein.features.waves import trig_map
 
 DTYPES = [np.float32, np.float64]
 
@@ -196,11 +196,11 @@ def test_sparse_rows_with_a_broken_structure_are_refused(indices, indptr):
 
 
 def test_sparse_rows_with_many_columns_are_mapped_in_panels_of_frequencies(monkeypatch):
-    from krein.features import trig
+    from krein.features import waves
 
     X, W, a = problem(40, 50, 100, np.float64)
     whole = mapped(X, W, a), mapped(scipy.sparse.csr_array(X), W, a)
-    monkeypatch.setattr(trig, "PANEL_BYTES", 50 * 8 * 20)
+    monkeypatch.setattr(waves, "PANEL_BYTES", 50 * 8 * 20)
     np.testing.assert_array_equal(mapped(X, W, a), whole[0])
     np.testing.assert_array_equal(mapped(scipy.sparse.csr_array(X), W, a), whole[1])
 
@@ -294,14 +294,14 @@ def test_memory_is_the_output_and_some_scratch():
 
 
 def test_numba_is_imported_on_first_use_only():
-    code = "import sys, krein.features.trig, krein.features.walsh; sys.exit('numba' in sys.modules)"
+    code = "import sys, krein.features.waves, krein.features.waves; sys.exit('numba' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_without_the_compiler_results_are_the_same():
     """With ``NUMBA_DISABLE_JIT=1`` the loops run as Python: slow, and right."""
     code = (
-        "import sys, numpy as np, test_trig as t, test_walsh as w\n"
+        "import sys, numpy as np, test_waves as t, test_walsh as w\n"
         "for dtype in t.DTYPES:\n"
         "    X, W, a = t.problem(5, 3, 7, dtype)\n"
         "    assert (np.abs(t.mapped(X, W, a) - t.loops(X, W, a)) <= t.tolerance(X, W, a)).all()\n"

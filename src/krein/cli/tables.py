@@ -15,13 +15,8 @@ import numpy as np
 from krein._core.checks import one_of
 from krein._core.errors import TableError
 from krein._core.files import check_writable, whole_file
-<<<<<<< HEAD
 from krein.files.tables import Table, TableChunks
-from krein.learning.tuning import OnTrial
-=======
-from krein.files.tables import TableChunks
 from krein.learning.tuning.trials import OnTrial
->>>>>>> e43d026 (One leave-one-out, one held-out loop, one Cholesky factor, one grid of λ, one table of limits and margins; the metric is a module)
 from krein.show.progress import ShowProgress, progress
 
 __all__ = [

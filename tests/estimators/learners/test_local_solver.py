@@ -232,7 +232,7 @@ def test_an_interrupt_in_a_leaf_leaves_the_model_as_it_was(monkeypatch: pytest.M
     X, y = labels(1500)
     model = classifier()
 
-    def interrupted(*_: object) -> None:
+    def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(leaf_fit, "solve_leaf", interrupted)

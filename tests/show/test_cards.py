@@ -29,7 +29,7 @@ def shown_objects():
         "atoms": (krein.signed_measure(NTK(), 16, radius=2**0.5), "signed measure on R^16"),
         "densities": (krein.signed_measure(DeltaGaussian(1.0, 10.0), 16), "mass"),
         "no mass": (SignedMeasure(3, radius=1.0), "none"),
-        "diagnosis": (krein.diagnose(Sigmoid(1.0, -0.5), 8), "positive decomposition on R^8"),
+        "diagnosis": (krein.diagnose(Sigmoid(1.0, -0.5), 8), "positive decomposition"),
         "matrix": (krein.diagnose(K, y=X[:, 0] > 0), "negative eigenfraction"),
         "incomplete matrix": (krein.diagnose(np.full((4, 4), np.nan)), "incomplete"),
         "choice": (model.choice_, "λ"),
@@ -104,3 +104,20 @@ def test_sketch_puts_points_where_they_belong():
     assert points[1][0] == pytest.approx((left + right) / 2, abs=0.1)
     assert points[2] == (right, zero)
     assert zero - points[0][1] == pytest.approx(points[1][1] - zero, abs=0.11)  # up is up, one is one
+
+
+@pytest.mark.parametrize("of", ["kernel", "matrix", "measure"])
+def test_a_diagnosis_is_no_wider_than_a_terminal(of):
+    """No word of it is lost, and no line has more than eighty characters."""
+    X = np.random.default_rng(0).normal(size=(60, 5))
+    found = {
+        "kernel": lambda: krein.diagnose(krein.kernels.NTK(), 16),
+        "matrix": lambda: krein.diagnose(np.tanh(X @ X.T - 1.0), y=X[:, 0] > 0),
+        "measure": lambda: krein.signed_measure(krein.kernels.NTK(), 16, 2**0.5),
+    }[of]()
+    lines = str(found).split("\n")
+    assert max(map(len, lines)) <= 80
+    words = str(found).split()
+    for name, value in found.facts():
+        for word in (*name.split(), *value.split()):
+            assert word in words

@@ -11,7 +11,7 @@ from krein.matrices.entries import EntryScan
 from krein.matrices.matrix_spectrum import MatrixSpectrum, NoiseBand
 from krein.matrices.replication import Replication
 from krein.matrices.triangles import TriangleCheck
-from krein.show.cards import card, sketch, stems
+from krein.show.cards import card, sketch, stems, text_card
 from krein.show.style import Style
 
 if TYPE_CHECKING:
@@ -163,11 +163,9 @@ class MatrixDiagnosis:
         return rows
 
     def __str__(self) -> str:
-        lines = [self.title]
-        lines += [f"  {name:<30} {value}" for name, value in self.facts()]
-        for title, texts in (("why", self.reasons), ("next", self.advice)):
-            lines += [f"  {title if first else '':<30} {text}" for first, text in _firsts(texts)]
-        return "\n".join(lines)
+        parts = (("why", self.reasons), ("next", self.advice))
+        told = [(title if first else "", text) for title, texts in parts for first, text in _firsts(texts)]
+        return text_card(self.title, [*self.facts(), *told])
 
     __repr__ = __str__
 

@@ -18,7 +18,7 @@ from krein.measures.omega import check_dim
 from krein.measures.radial_kernel import RadialKernel, check_kernel, closed_terms
 from krein.measures.signed import SignedMeasure
 from krein.measures.smoothness import FIT_MARGIN, Shape, radial_shape, singularity_exponent
-from krein.show.cards import card, sketch, stems
+from krein.show.cards import card, sketch, stems, text_card
 from krein.show.style import Style
 
 if TYPE_CHECKING:
@@ -225,10 +225,7 @@ class Diagnosis:
         }
 
     def __str__(self) -> str:
-        facts = self.facts()
-        width = max(len(name) for name, _ in facts)
-        lines = [f"  {name:<{width}}  {value}" for name, value in facts]
-        return "\n".join([f"{self.kernel} in dimension {self.dim}", *lines])
+        return text_card(f"{self.kernel} in dimension {self.dim}", self.facts())
 
     def _repr_html_(self) -> str:
         weights = np.asarray(self.sphere_weights)

@@ -13,7 +13,7 @@ from krein._core.checks import one_of, positive_real, real, truth_value
 from krein.measures.head import NO_HEAD, Head
 from krein.measures.omega import check_dim
 from krein.measures.parts import NO_MASS, Atoms, RadialPart, mix
-from krein.show.cards import card, curve, sketch, stems
+from krein.show.cards import card, curve, sketch, stems, text_card
 from krein.show.style import Style
 
 if TYPE_CHECKING:
@@ -280,7 +280,7 @@ class SignedMeasure:
         return rows + ([("note", self.note)] if self.note else [])
 
     def __str__(self) -> str:
-        return "\n".join([self.title, *(f"  {name:<8}  {value}" for name, value in self.facts())])
+        return text_card(self.title, self.facts())
 
     def _repr_html_(self) -> str:
         from krein.measures.drawing import radial_profile  # here: a profile is made of a measure

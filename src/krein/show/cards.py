@@ -9,11 +9,23 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
+from textwrap import wrap
 from typing import Literal
 
 import numpy as np
 
-__all__ = ["POSITIVE", "NEGATIVE", "card", "card_table", "Mark", "curve", "sketch", "stems", "visible_reach"]
+__all__ = [
+    "text_card",
+    "POSITIVE",
+    "NEGATIVE",
+    "card",
+    "card_table",
+    "Mark",
+    "curve",
+    "sketch",
+    "stems",
+    "visible_reach",
+]
 
 POSITIVE, NEGATIVE = ("#0072B2", "#2E93CC"), ("#D55E00", "#E0701A")  # on light and on dark
 
@@ -39,7 +51,37 @@ _STYLE = f"""<style>
 .krein-card svg .krein-negative {{ stroke: var(--krein-negative); }}
 </style>"""
 
+_TEXT_WIDTH, _MOST_NAME = 80, 30  # characters of a line, and of the names at its beginning
 _BEST = ' class="krein-best"'
+
+
+def text_card(title: str, facts: Iterable[tuple[str, str]]) -> str:
+    """The same in a terminal: a line of at most 80 characters for each name, its value wrapped beside it.
+
+    Examples
+    --------
+    >>> print(text_card("title", [("name", "some words"), ("", "more")]))
+    title
+      name  some words
+            more
+    """
+    rows = list(facts)
+    width = min(_MOST_NAME, max((len(name) for name, _ in rows), default=0))
+    lines = [title]
+    for name, value in rows:
+        start, place = f"  {name:<{width}}  ", " " * (width + 4)
+        if len(start) > len(place):  # a long name has a line of its own
+            lines.append(start.rstrip())
+            start = place
+        lines += wrap(
+            value,
+            _TEXT_WIDTH,
+            initial_indent=start,
+            subsequent_indent=place,
+            break_long_words=False,
+            break_on_hyphens=False,
+        ) or [start.rstrip()]
+    return "\n".join(lines)
 
 
 def card(title: str, facts: Iterable[tuple[str, str]] = (), *, drawing: str = "", table: str = "") -> str:

@@ -52,10 +52,10 @@ def test_monotone(name: str) -> None:
 
 
 def test_the_formula_by_hand() -> None:
-    """Sutherland and Schneider's Proposition 1 for a unit mass: D = 2s columns, σ² = E‖ω‖², ℓ the diameter."""
+    """Sutherland and Schneider's Proposition 1 for a unit mass, with 2σ for σ: D = 2s columns, σ² = E‖ω‖², ℓ the diameter."""
     m, d, n, eps, diameter = MEASURES["gaussian"], 3, 4000, 0.2, 1.5
     beta = ((d / 2) ** (-d / (d + 2)) + (d / 2) ** (2 / (d + 2))) * 2 ** ((6 * d + 2) / (d + 2))
-    by_hand = beta * (math.sqrt(3.0) * diameter / eps) ** (2 / (1 + 2 / d)) * math.exp(-n * eps**2 / (8 * (d + 2)))
+    by_hand = beta * (2 * math.sqrt(3.0) * diameter / eps) ** (2 / (1 + 2 / d)) * math.exp(-n * eps**2 / (8 * (d + 2)))
     assert krein.uniform_error_bound(m, diameter, n, eps) == pytest.approx(min(1.0, by_hand), rel=1e-12)
 
 

@@ -18,6 +18,7 @@ from krein.measures import (
     orthogonal_variance,
     predicted_error,
 )
+from krein.sampling import allocate
 
 DIM = 6
 ATOMS = SignedMeasure.from_atoms(
@@ -27,31 +28,37 @@ Z = np.array([0.0, 0.3, 1.0, 1.9])
 
 
 def test_loops() -> None:
-    """MATH §3: [M Σ|w_j| (1 + Ω_d(2 r_j z))/2 − tail(z)²]/s, one number after the other."""
+    """Σ± (M±/s±)[Σ w_j (1 + Ω_d(2 r_j z))/2 − τ±(z)²/M±], one number after the other; 25 frequencies are 17 and 8."""
     n_components = 7 + 2 * 25
     for z, got in zip(Z, predicted_error(ATOMS, Z, n_components), strict=True):
-        mass, second, tail = 0.0, 0.0, 0.0
-        for r, w in ((0.7, 1.0), (2.0, -0.6), (5.0, 0.3)):
-            mass += abs(w)
-            second += abs(w) * (1 + float(omega(DIM, 2 * r * z))) / 2
-            tail += w * float(omega(DIM, r * z))
-        assert got == pytest.approx((mass * second - tail**2) / 25, rel=1e-12)
+        total = 0.0
+        for atoms, count in (([(0.7, 1.0), (5.0, 0.3)], 17), ([(2.0, 0.6)], 8)):
+            mass, second, tau = 0.0, 0.0, 0.0
+            for r, w in atoms:
+                mass += w
+                second += w * (1 + float(omega(DIM, 2 * r * z))) / 2
+                tau += w * float(omega(DIM, r * z))
+            total += mass / count * (second - tau**2 / mass)
+        assert got == pytest.approx(total, rel=1e-12)
 
 
-def draw(measure: SignedMeasure, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """n frequencies from |ρ|/M with their signs."""
-    negative = rng.random(n) < measure.negative.mass / measure.mass
-    u = rng.random(n)
-    radii = np.where(
-        negative,
-        measure.negative.ppf(u) if measure.negative.mass else 0.0,
-        measure.positive.ppf(u) if measure.positive.mass else 0.0,
-    )
-    direction = rng.standard_normal((n, measure.dim))
-    direction /= np.linalg.norm(direction, axis=1, keepdims=True)
-    return radii[:, None] * direction, np.where(negative, -1.0, 1.0)
+def test_the_numbers_of_a_difference_of_gaussians() -> None:
+    """Two signs cancel at z = 0 in every draw, as their numbers are fixed; random numbers would leave .236 there."""
+    m = krein.signed_measure(DeltaGaussian(1.0, 2.0), 16)
+    z = np.array([0.0, 0.5, 1.0, 2.0])
+    np.testing.assert_allclose(np.sqrt(predicted_error(m, z, 128)), [0.0, 0.0274, 0.0797, 0.1371], atol=1e-4)
+    random_numbers = (m.mass * (m.mass + m.majorant(2 * z)) / 2 - m.tail(z) ** 2) / 64
+    np.testing.assert_allclose(np.sqrt(random_numbers), [0.236, 0.220, 0.192, 0.162], atol=5e-4)
 
 
+def test_equal_allocation_may_be_worse_than_random_numbers() -> None:
+    m = krein.signed_measure(2 * Gaussian(1.0) - 0.2 * Gaussian(3.0), 16)
+    z = np.array([2.5])
+    random_numbers = float((m.mass * (m.mass + m.majorant(2 * z)) / 2 - m.tail(z) ** 2)[0]) / 64
+    assert predicted_error(m, z, 128, "mass")[0] < random_numbers < predicted_error(m, z, 128, "equal")[0]
+
+
+@pytest.mark.parametrize("allocation", ["mass", "equal"])
 @pytest.mark.parametrize(
     "measure",
     [
@@ -62,20 +69,25 @@ def draw(measure: SignedMeasure, n: int, rng: np.random.Generator) -> tuple[np.n
     ],
     ids=["atoms", "delta-gaussian", "heavy tail", "negative"],
 )
-def test_drawing(measure: SignedMeasure, rng: np.random.Generator) -> None:
-    """The variance of one term M·sign·cos(ω·Δ), from 150,000 draws; its square stays within M²."""
-    n, mass = 150_000, measure.mass
-    omega_, sign = draw(measure, n, rng)
+def test_drawing(measure: SignedMeasure, allocation: str, rng: np.random.Generator) -> None:
+    """The variance of what the sampler draws, from the variance of its terms: 100,000 of each sign."""
+    n, counts = 100_000, allocate(measure, 32, allocation)
+    parts = [p for p in (measure.positive, measure.negative) if p.mass > 0]
     for z in (0.2, 0.9, 2.5):
-        terms = mass * sign * np.cos(omega_[:, 0] * z)
-        expected = float(measure.tail(z))
-        mean_tol = bernstein_tolerance(mass**2, 2 * mass, n, n_checks=12)
-        assert terms.mean() == pytest.approx(expected, abs=mean_tol)
-        predicted = float(predicted_error(measure, z, measure.head_columns() + 2))  # one frequency
-        squares = (terms - expected) ** 2
-        tol = bernstein_tolerance(float(squares.var()) * 1.1, 4 * mass**2, n, n_checks=12)
-        assert squares.mean() == pytest.approx(predicted, abs=tol)
-        assert tol < 0.1 * mass**2  # a forgotten factor would be seen
+        total = tol = 0.0
+        for part, count in zip(parts, [c for c in counts if c], strict=True):
+            cosines = np.cos(part.ppf(rng.random(n)) * directions(rng, n, DIM)[:, 0] * z)
+            squares = part.mass**2 / count * (cosines - float(part.evaluate(z, DIM)) / part.mass) ** 2
+            total += squares.mean()
+            tol += bernstein_tolerance(float(squares.var()) * 1.1, 4 * part.mass**2 / count, n, n_checks=24)
+        predicted = float(predicted_error(measure, z, measure.head_columns() + 64, allocation))
+        assert total == pytest.approx(predicted, abs=tol)
+        assert tol < 0.1 * measure.mass**2 / 32  # a forgotten factor would be seen
+
+
+def directions(rng: np.random.Generator, n: int, dim: int) -> np.ndarray:
+    direction = rng.standard_normal((n, dim))
+    return direction / np.linalg.norm(direction, axis=1, keepdims=True)
 
 
 def test_it_falls_with_the_number_of_frequencies_and_vanishes_at_zero_for_one_sign() -> None:
@@ -83,7 +95,10 @@ def test_it_falls_with_the_number_of_frequencies_and_vanishes_at_zero_for_one_si
     errors = predicted_error(m, Z, 200)
     assert errors[0] == pytest.approx(0.0, abs=1e-15)  # every term is cos 0
     np.testing.assert_allclose(predicted_error(m, Z, 400), errors / 2, atol=1e-18)
-    assert (predicted_error(ATOMS, Z, 100) > 0).all()
+    assert (predicted_error(ATOMS, Z[1:], 100) > 0).all()
+    with pytest.raises(ValueError, match="two signs needs at least two"):
+        predicted_error(ATOMS, Z, 9)
+    assert Outlook.of(NTK().radial, 1.2).error(ATOMS, 1) == np.inf
     assert predicted_error(m, np.ones((2, 3)), 10).shape == (2, 3)
 
 

@@ -57,7 +57,13 @@ def predicted_relative_error(
 ) -> float:
     """Relative error of the kernel matrix that theory predicts for unbiased weights."""
     distances = sample.distances(region.radius, rng)
-    outlook = Outlook.of(recipe.kernel.radial, region.radius, distances, orthogonal=recipe.sampler.orthogonal)
+    outlook = Outlook.of(
+        recipe.kernel.radial,
+        region.radius,
+        distances,
+        orthogonal=recipe.sampler.orthogonal,
+        allocation=recipe.sampler.allocation,
+    )
     size = float(np.mean(outlook.exact**2)) or 1.0
     return math.sqrt(outlook.error(drawn.measure, len(drawn.feature_map.frequencies)) / size)
 
@@ -93,6 +99,7 @@ def _measure(
         sphere=region.sphere,
         distances=sample.distances(region.radius, rng),
         orthogonal=sampler.orthogonal,
+        allocation=sampler.allocation,
     )
     return measure, False
 

@@ -34,7 +34,7 @@ class Replication:
         Mean squared cosine of negative directions carried over from one half with the negative space of the other,
         weighted by eigenvalues; from 0 to 1.
     chance : float
-        What independent directions would have: the dimension of that space over the number of objects.
+        At most what noise has on average: the dimension of that space over the number of objects.
     n_directions : int
         Negative directions compared.
     n_objects : int
@@ -68,9 +68,11 @@ def replicate_negative_part(
     r"""Carry negative directions from half of the objects, A, to the others, B, and see whether they are negative there.
 
     A negative eigenvector u of :math:`K_{AA}` becomes :math:`w = K_{BA} u` on B, as eigenfunctions of a kernel do. If
-    :math:`K` is positive but for independent noise in its entries, :math:`K_{BB}`'s negative eigenvectors know nothing of w, and
-    their space of dimension k takes up the fraction :math:`k / |B|` of it, give or take :math:`\sqrt{2} / |B|` over k
-    directions. If the negative part belongs to the similarity, w lies in that space. No size of noise has to be known.
+    :math:`K` is positive but for independent noise in its entries, the space of :math:`K_{BB}`'s negative eigenvectors, of
+    dimension k, takes up no more than the fraction :math:`k / |B|` of w on average, give or take :math:`\sqrt{2} / |B|` over k
+    directions. It takes up less where there is signal: negative vectors avoid the strong positive directions of their half, and w,
+    which is carried by the similarity, leans towards them. If the negative part belongs to the similarity, w lies in that space.
+    No size of noise has to be known.
     """
     n = operator.n_objects
     half = min(n // 2, _HALF)

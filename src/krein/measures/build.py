@@ -11,7 +11,7 @@ from krein.measures.closed_form import has_table, jordan_of_laws
 from krein.measures.fourier import extended_measure
 from krein.measures.head import head_columns
 from krein.measures.omega import check_dim
-from krein.measures.predict import Outlook, check_width, frequencies_for_width
+from krein.measures.predict import ALLOCATIONS, Outlook, check_width, frequencies_for_width
 from krein.measures.radial_kernel import RadialKernel, check_degree, check_kernel, check_radius, check_tol, closed_terms
 from krein.measures.search import POLICY, Work, least_mass, least_mass_for_width
 from krein.measures.signed import SignedMeasure
@@ -39,6 +39,7 @@ def signed_measure(
     sphere: bool | None = None,
     distances: Any = None,
     orthogonal: bool = False,
+    allocation: str = "mass",
 ) -> SignedMeasure:
     r"""A signed measure whose transform is the kernel, exactly or on the range of distances of the data.
 
@@ -72,6 +73,8 @@ def signed_measure(
         A sample of the data's distances, over which predicted errors are averaged; None for uniform on [0, R].
     orthogonal : bool, default=False
         Predict errors for directions orthogonal in blocks and stratified radii instead of independent draws.
+    allocation : {"mass", "neyman", "equal"}, default="mass"
+        Predict errors for frequencies divided between the two parts like this; see :func:`krein.sampling.allocate`.
 
     Returns
     -------
@@ -112,7 +115,13 @@ def signed_measure(
                 "the data, for a measure that holds up to that distance"
             )
         largest = 2.0
-    outlook = Outlook.of(kernel.radial, largest, distances, orthogonal=truth_value(orthogonal, "orthogonal"))
+    outlook = Outlook.of(
+        kernel.radial,
+        largest,
+        distances,
+        orthogonal=truth_value(orthogonal, "orthogonal"),
+        allocation=one_of(allocation, "allocation", ALLOCATIONS),
+    )
     task = _Task(kernel, dim, largest, on_sphere, width, outlook)
     if method == "least_mass" or terms is None or not has_table(terms):
         return task.search(degree, tolerance)

@@ -9,12 +9,14 @@ from typing import Any, final
 
 import numpy as np
 
-from krein._core.checks import positive_integer, positive_real
+from krein._core.checks import one_of, positive_integer, positive_real
 from krein.measures.omega import omega
-from krein.measures.parts import Atoms
+from krein.measures.parts import Atoms, RadialPart
 from krein.measures.signed import SignedMeasure, check_measure
 
 __all__ = [
+    "ALLOCATIONS",
+    "allocate",
     "Outlook",
     "check_width",
     "components_for_error",
@@ -24,8 +26,64 @@ __all__ = [
     "uniform_error_bound",
 ]
 
+ALLOCATIONS = ("mass", "neyman", "equal")
+# Of a frequency: shares of two parts that are equal but for rounding get the same numbers on every processor
+_TIE = 1e-6
+_ROUNDING = 5e-10  # of the logarithm of a probability
 _MOST_SLACK = 10.0  # times the tolerance elsewhere: bias that large still counts a hundredfold in the square
 _BINS, _SMOOTHING = 40, 1.5  # of the histogram of distances, and the width of its smoothing in bins
+
+
+def allocate(measure: SignedMeasure, n_frequencies: int, rule: str = "mass") -> tuple[int, int]:
+    r"""Numbers :math:`s_+, s_-` of frequencies for the positive and the negative part.
+
+    Parameters
+    ----------
+    measure : SignedMeasure
+    n_frequencies : int
+    rule : {"mass", "neyman", "equal"}, default="mass"
+        ``"mass"``: in proportion to mass. ``"neyman"``: in proportion to mass times the standard deviation of
+        :math:`\cos(\omega\cdot\Delta)`, averaged over distances up to the radius of the measure (Neyman 1934, least variance for
+        independent draws). ``"equal"``: half each, as in the paper.
+
+    Returns
+    -------
+    tuple of int
+        Each part with mass gets at least one frequency; the odd one of two equal halves goes to the positive part.
+    """
+    one_of(rule, "allocation", ALLOCATIONS)
+    up, down = measure.positive.mass, measure.negative.mass
+    if down == 0.0:
+        return n_frequencies, 0
+    if up == 0.0:
+        return 0, n_frequencies
+    if n_frequencies < 2:
+        raise ValueError(
+            f"a measure with two signs needs at least two frequencies, one for each, got {n_frequencies}; use more components"
+        )
+    if rule == "equal":
+        share = 0.5
+    elif rule == "neyman":
+        a, b = (part.mass * _spread(part, measure) for part in (measure.positive, measure.negative))
+        share = a / (a + b) if a + b > 0 else up / (up + down)
+    else:
+        share = up / (up + down)
+    first = min(max(math.floor(share * n_frequencies + 0.5 + _TIE), 1), n_frequencies - 1)
+    return first, n_frequencies - first
+
+
+def _spread(part: RadialPart, measure: SignedMeasure) -> float:
+    radius = (
+        measure.radius if math.isfinite(measure.radius) else 2 * math.sqrt(measure.dim / max(_typical(part), 1e-300))
+    )
+    z = np.linspace(0.0, radius, 33)
+    mean = part.evaluate(z, measure.dim) / part.mass
+    second = (1 + part.evaluate(2 * z, measure.dim) / part.mass) / 2
+    return math.sqrt(float(np.mean(np.maximum(second - mean**2, 0.0))))
+
+
+def _typical(part: RadialPart) -> float:
+    return float(part.ppf(np.array(0.5))) ** 2
 
 
 def frequencies_for_width(measure: SignedMeasure, n_components: int) -> int:
@@ -56,13 +114,14 @@ def check_width(n_components: Any) -> int:
     return positive_integer(n_components, "n_components", why=", the number of output columns")
 
 
-def predicted_error(measure: SignedMeasure, z: Any, n_components: int) -> np.ndarray:
+def predicted_error(measure: SignedMeasure, z: Any, n_components: int, allocation: str = "mass") -> np.ndarray:
     r"""Variance of the unbiased estimate at distances z, for independent frequencies.
 
-    .. math:: \frac{1}{s}\Big[M \int \frac{1 + \Omega_d(2rz)}{2}\,|\rho|(dr) - \tau(z)^2\Big]
+    .. math:: \sum_\pm \frac{M_\pm}{s_\pm} \Big[\int \frac{1 + \Omega_d(2rz)}{2}\,\rho_\pm(dr) - \frac{\tau_\pm(z)^2}{M_\pm}\Big]
 
-    with s the number of frequencies that fit in ``n_components`` columns besides the head, M the mass, and τ the value of the
-    radial parts at z. The mean squared error is this variance plus the square of the bias.
+    with :math:`M_\pm` the masses of the two parts, :math:`\tau_\pm(z) = \int\Omega_d(rz)\,\rho_\pm(dr)` their kernels, and
+    :math:`s_\pm` their numbers of frequencies, which are fixed before anything is drawn. The mean squared error is this variance
+    plus the square of the bias.
 
     Parameters
     ----------
@@ -70,13 +129,22 @@ def predicted_error(measure: SignedMeasure, z: Any, n_components: int) -> np.nda
     z : array of distances
     n_components : int
         Output columns, head included.
+    allocation : {"mass", "neyman", "equal"}, default="mass"
+        How the frequencies that fit besides the head are divided between the parts; see :func:`krein.sampling.allocate`.
 
     Returns
     -------
     ndarray of the shape of z
+
+    Examples
+    --------
+    >>> import krein
+    >>> m = krein.signed_measure(krein.kernels.DeltaGaussian(1.0, 2.0), dim=16)
+    >>> (krein.predicted_error(m, [0.0, 0.5, 1.0, 2.0], n_components=128) ** 0.5).round(3)
+    array([0.   , 0.027, 0.08 , 0.137])
     """
     frequencies = frequencies_for_width(check_measure(measure), n_components)
-    return _variance(measure, check_distances(z), frequencies)
+    return _variance(measure, check_distances(z), frequencies, allocation)
 
 
 def check_distances(z: Any) -> np.ndarray:
@@ -103,12 +171,15 @@ class Outlook:
         Whether radii will be stratified and directions orthogonal in blocks, which has less variance.
     uniform : bool
         Whether the distances are a mere grid, not a sample of the data's.
+    allocation : {"mass", "neyman", "equal"}
+        How frequencies will be divided between the two parts.
     """
 
     distances: np.ndarray
     exact: np.ndarray
     orthogonal: bool = False
     uniform: bool = True
+    allocation: str = "mass"
 
     def __post_init__(self) -> None:
         z, exact = np.asarray(self.distances, dtype=np.float64), np.asarray(self.exact, dtype=np.float64)
@@ -125,6 +196,7 @@ class Outlook:
         distances: Any = None,
         *,
         orthogonal: bool = False,
+        allocation: str = "mass",
     ) -> Outlook:
         """An outlook on the given distances, or on a uniform grid of [0, radius].
 
@@ -136,6 +208,7 @@ class Outlook:
         distances : array, default=None
             A sample of the data's distances; larger ones than the radius count as the radius.
         orthogonal : bool, default=False
+        allocation : {"mass", "neyman", "equal"}, default="mass"
 
         Returns
         -------
@@ -146,7 +219,7 @@ class Outlook:
         else:
             z = _checked(np.asarray(distances, dtype=np.float64).ravel())
             z = np.minimum(z, radius)
-        return cls(z, function(z), orthogonal, distances is None)
+        return cls(z, function(z), orthogonal, distances is None, allocation)
 
     def slack(self, z: np.ndarray) -> np.ndarray:
         r"""How much larger than elsewhere a tolerance may be at z: :math:`(p(z)/\max p)^{-1/2}`, between 1 and 10.
@@ -194,11 +267,14 @@ class Outlook:
         Returns
         -------
         float
+            Infinite where one frequency would have to stand for both signs.
         """
+        if n_frequencies < 2 and measure.positive.mass > 0.0 and measure.negative.mass > 0.0:
+            return math.inf
         bias = measure.evaluate(self.distances) - self.exact
         atoms = isinstance(measure.positive, Atoms) and isinstance(measure.negative, Atoms)
         variance = orthogonal_variance if self.orthogonal and atoms else _variance
-        return float(np.mean(variance(measure, self.distances, n_frequencies) + bias**2))
+        return float(np.mean(variance(measure, self.distances, n_frequencies, self.allocation) + bias**2))
 
 
 def _checked(z: np.ndarray) -> np.ndarray:
@@ -211,17 +287,18 @@ def _checked(z: np.ndarray) -> np.ndarray:
     return z
 
 
-def orthogonal_variance(measure: SignedMeasure, z: Any, n_frequencies: int) -> np.ndarray:
+def orthogonal_variance(measure: SignedMeasure, z: Any, n_frequencies: int, allocation: str = "mass") -> np.ndarray:
     r"""Variance of the estimate from a measure of atoms with stratified radii and directions orthogonal in blocks of d.
 
     Two orthogonal directions make :math:`r\theta \pm r'\theta'` a vector of length :math:`\sqrt{r^2 + r'^2}` in a uniform
     direction, so their cosines have covariance :math:`\Omega_d(z\sqrt{r^2 + r'^2}) - \Omega_d(rz)\,\Omega_d(r'z)`, and with b
     the size of a block
 
-    .. math:: \frac{M}{s}\sum_j |w_j| \Big[\frac{1 + \Omega_d(2r_jz)}{2} - \Omega_d(r_jz)^2\Big]
+    .. math:: \sum_j \frac{M_\pm}{s_\pm} |w_j| \Big[\frac{1 + \Omega_d(2r_jz)}{2} - \Omega_d(r_jz)^2\Big]
               + \frac{b-1}{s} \sum_{j,l} w_jw_l \big[\Omega_d(z\sqrt{r_j^2 + r_l^2}) - \Omega_d(r_jz)\,\Omega_d(r_lz)\big]
 
-    Stratification removes the variance of the radii up to rounding of their counts, which is ignored here.
+    where :math:`M_\pm/s_\pm` is that of the part of :math:`w_j`. Stratification removes the variance of the radii up to rounding of
+    their counts, which is ignored here, and so is which radii meet in a block: they count as drawn at random.
 
     Parameters
     ----------
@@ -230,6 +307,8 @@ def orthogonal_variance(measure: SignedMeasure, z: Any, n_frequencies: int) -> n
     z : array of distances
     n_frequencies : int
         s.
+    allocation : {"mass", "neyman", "equal"}, default="mass"
+        How they are divided between the parts.
 
     Returns
     -------
@@ -245,23 +324,48 @@ def orthogonal_variance(measure: SignedMeasure, z: Any, n_frequencies: int) -> n
     s, block = max(n_frequencies, 1), min(measure.dim, max(n_frequencies, 1))
     single = omega(measure.dim, np.multiply.outer(z, radii))
     double = omega(measure.dim, np.multiply.outer(2 * z, radii))
-    alone = measure.mass / s * (((1 + double) / 2 - single**2) @ np.abs(weights))
+    per_mass = np.repeat(_mass_each(measure, s, allocation), [up.radii.size, down.radii.size])
+    alone = ((1 + double) / 2 - single**2) @ (np.abs(weights) * per_mass)
     first, second = np.triu_indices(radii.size)  # each pair once
     pairs = np.where(first == second, 1.0, 2.0) * weights[first] * weights[second]
     together = omega(measure.dim, np.multiply.outer(z, np.hypot(radii[first], radii[second]))) @ pairs
     return np.asarray(np.maximum(alone + (block - 1) / s * (together - (single @ weights) ** 2), 0.0))
 
 
-def _variance(measure: SignedMeasure, z: Any, n_frequencies: int) -> np.ndarray:
+def _mass_each(measure: SignedMeasure, n_frequencies: int, allocation: str) -> list[float]:
+    """M±/s±, the size of a frequency's weight in each part; 0 for a part without mass."""
+    counts = allocate(measure, n_frequencies, allocation)
+    return [part.mass / n if n else 0.0 for part, n in zip((measure.positive, measure.negative), counts, strict=True)]
+
+
+def _variance(measure: SignedMeasure, z: Any, n_frequencies: int, allocation: str) -> np.ndarray:
     z = np.asarray(z, dtype=np.float64)
     if measure.mass == 0.0:
         return np.zeros_like(z)
-    second = measure.mass * (measure.mass + measure.majorant(2 * z)) / 2
-    return np.asarray(np.maximum(second - measure.tail(z) ** 2, 0.0) / max(n_frequencies, 1))
+    total: np.ndarray = np.zeros_like(z)
+    each = _mass_each(measure, max(n_frequencies, 1), allocation)
+    for part, size in zip((measure.positive, measure.negative), each, strict=True):
+        if part.mass > 0.0:
+            spread = (part.mass + part.evaluate(2 * z, measure.dim)) / 2 - part.evaluate(
+                z, measure.dim
+            ) ** 2 / part.mass
+            total = total + size * np.maximum(spread, 0.0)
+    return np.asarray(total)
 
 
 def uniform_error_bound(measure: SignedMeasure, radius: float, n_components: int, epsilon: float) -> float:
-    """Upper bound on the probability that the error exceeds epsilon anywhere on a set of diameter `radius`.
+    r"""Upper bound on the probability that the error exceeds epsilon anywhere on a set of diameter `radius`.
+
+    .. math:: P\Big[\sup_{\|\Delta\|\le R} |k - \tilde k| \ge \epsilon\Big] \le
+              \beta_d \Big(\frac{2M\sigma R}{\epsilon}\Big)^{\frac{2d}{d+2}} \exp\Big(-\frac{\epsilon^2}{4(d+2)}
+              \Big/ \sum_\pm \frac{M_\pm^2}{s_\pm}\Big), \qquad
+              \beta_d = \Big[\big(\tfrac d2\big)^{\frac{-d}{d+2}} + \big(\tfrac d2\big)^{\frac{2}{d+2}}\Big]
+              2^{\frac{6d+2}{d+2}} \le 66
+
+    with :math:`M\sigma^2 = \int r^2 |\rho|(dr)`: Proposition 1 of the paper with its constants right, and a bias counting against
+    ε. It holds for features with *unbiased* weights and *independent* frequencies, divided between the parts by mass, that is
+    ``weights="unbiased"`` and the sampler ``"monte_carlo"``. It says nothing of the defaults, calibrated weights and orthogonal
+    directions, which are better as a rule, without a theorem.
 
     Parameters
     ----------
@@ -277,6 +381,15 @@ def uniform_error_bound(measure: SignedMeasure, radius: float, n_components: int
     Returns
     -------
     float in [0, 1]
+
+    Notes
+    -----
+    The argument is that of Sutherland and Schneider (2015, Proposition 1) for the signed sum as a whole: cover the ball of
+    differences by balls, bound the error at their centers by Hoeffding's inequality, where each term of a part spans
+    :math:`\pm M_\pm/s_\pm`, and the rest by the Lipschitz constant L of the error. As
+    :math:`L \le \sup\|\nabla\tilde k\| + \sup\|\nabla k\| \le \sum_j |a_j| \|\omega_j\| + M\sigma`, we have
+    :math:`E L^2 \le (2M\sigma)^2`. (The source has :math:`\sigma` in place of :math:`2\sigma`, by exchanging a derivative at a
+    random point with its expectation, which is not justified.)
     """
     radius, margin = _check(measure, radius, epsilon)
     frequencies = frequencies_for_width(measure, n_components)
@@ -284,13 +397,13 @@ def uniform_error_bound(measure: SignedMeasure, radius: float, n_components: int
         return 1.0
     if measure.mass == 0.0:
         return 0.0
-    ratio = margin / measure.mass
-    exponent = frequencies * ratio * ratio / (4 * (measure.dim + 2))  # ratio**2 would raise where a product is infinite
-    return min(1.0, math.exp(min(_log_prefactor(measure, radius, margin) - exponent, 0.0)))
+    return math.exp(min(_log_bound(measure, radius, margin, frequencies), 0.0))
 
 
 def components_for_error(measure: SignedMeasure, radius: float, epsilon: float, delta: float = 0.05) -> int:
     """Number of output columns for which the error is below epsilon everywhere with probability at least 1 − delta.
+
+    By :func:`uniform_error_bound`, so for unbiased weights and independent frequencies, as there.
 
     Parameters
     ----------
@@ -319,7 +432,10 @@ def components_for_error(measure: SignedMeasure, radius: float, epsilon: float, 
     frequencies = needed * 4 * (measure.dim + 2) * ratio * ratio
     if not math.isfinite(frequencies):
         raise ValueError(f"epsilon={epsilon!r} needs more components than a float can count; use a larger epsilon")
-    return measure.head_columns() + 2 * max(1, math.ceil(frequencies))
+    count = max(2 if measure.positive.mass > 0.0 and measure.negative.mass > 0.0 else 1, math.ceil(frequencies))
+    while _log_bound(measure, radius, margin, count) > math.log(delta) + _ROUNDING:  # where proportions are rounded
+        count += 1
+    return measure.head_columns() + 2 * count
 
 
 def _check(measure: SignedMeasure, radius: Any, epsilon: Any) -> tuple[float, float]:
@@ -338,8 +454,14 @@ def _check(measure: SignedMeasure, radius: Any, epsilon: Any) -> tuple[float, fl
     return radius, epsilon - measure.bias
 
 
+def _log_bound(measure: SignedMeasure, radius: float, epsilon: float, frequencies: int) -> float:
+    each = _mass_each(measure, frequencies, "mass")
+    spread = sum(size * part.mass for size, part in zip(each, (measure.positive, measure.negative), strict=True))
+    return _log_prefactor(measure, radius, epsilon) - epsilon / spread * epsilon / (4 * (measure.dim + 2))
+
+
 def _log_prefactor(measure: SignedMeasure, radius: float, epsilon: float) -> float:
     d = measure.dim
     beta = ((d / 2) ** (-d / (d + 2)) + (d / 2) ** (2 / (d + 2))) * 2 ** ((6 * d + 2) / (d + 2))
     sigma = math.sqrt(measure.second_moment / measure.mass)
-    return math.log(beta) + 2 * d / (d + 2) * math.log(max(measure.mass * sigma * radius / epsilon, 1e-300))
+    return math.log(beta) + 2 * d / (d + 2) * math.log(max(2 * measure.mass * sigma * radius / epsilon, 1e-300))

@@ -1,12 +1,12 @@
 """Sampling: a signed measure becomes frequencies with signed weights."""
 
+from krein.measures.predict import ALLOCATIONS, allocate
 from krein.sampling.base import Frequencies, Sampler, Structure
 from krein.sampling.from_density import Importance, Rejection
 from krein.sampling.independent import MonteCarlo, QuasiMonteCarlo
 from krein.sampling.leverage import Leverage
 from krein.sampling.names import SAMPLERS, as_sampler
 from krein.sampling.orthogonal import Hadamard, Orthogonal
-from krein.sampling.parts import ALLOCATIONS, allocate
 
 __all__ = [
     "Frequencies",

@@ -107,10 +107,7 @@ def least_mass_for_width(
     def error(solved: Solution | None) -> float:
         if solved is None:
             return math.inf
-        measure = program.measure(solved, sphere=sphere, certified=False)
-        if n_frequencies < 2 and measure.positive.mass > 0 and measure.negative.mass > 0:
-            return math.inf  # one frequency cannot stand for both signs
-        return outlook.error(measure, n_frequencies)
+        return outlook.error(program.measure(solved, sphere=sphere, certified=False), n_frequencies)
 
     best = program.head_alone(even=True)
     least = error(best)

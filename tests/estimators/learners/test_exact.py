@@ -8,9 +8,9 @@ import scipy.sparse as sp
 from scipy.linalg import LinAlgWarning
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from certificates import machine_gap, pair_machines
 from krein.estimators.learners.exact import ExactKreinRidge, ExactKreinSVC
 from krein.estimators.learners.ridge import KreinRidge
 from krein.estimators.maps.nystroem import KreinNystroem
@@ -80,25 +80,36 @@ def test_svc_solves_on_the_flipped_matrix_and_maps_back(rows):
     values, vectors = np.linalg.eigh(K)
     assert values[0] < 0
     flipped = (vectors * np.abs(values)) @ vectors.T
-    machine = SVC(C=2.0, kernel="precomputed", tol=1e-6, decision_function_shape="ovo").fit(flipped, y)
-    model = ExactKreinSVC(kernel, C=2.0, tol=1e-6).fit(X, y)
+    C, tol = 2.0, 1e-6
     sign = (vectors * np.sign(values)) @ vectors.T
-    np.testing.assert_allclose(
-        model._pair_margins(X_new), machine.decision_function(kernel(X_new, X) @ sign), atol=1e-5
-    )
-    np.testing.assert_array_equal(model.predict(X_new), machine.predict(kernel(X_new, X) @ sign))
-    assert model.n_negative_ == np.count_nonzero(values < 0)
-    two = ExactKreinSVC(kernel, C=2.0, tol=1e-6).fit(X, y > 0)
-    pair = SVC(C=2.0, kernel="precomputed", tol=1e-6).fit(flipped, y > 0)
-    np.testing.assert_allclose(two.decision_function(X_new), pair.decision_function(kernel(X_new, X) @ sign), atol=1e-5)
+    new = kernel(X_new, X) @ sign
+    for codes in (y, (y > 0).astype(int)):
+        model = ExactKreinSVC(kernel, C=C, tol=tol).fit(X, codes)
+        assert model.n_negative_ == np.count_nonzero(values < 0)
+        margins = []
+        for kept, signs, alpha, intercept in pair_machines(model, codes):
+            gap = machine_gap(flipped[np.ix_(kept, kept)], signs, np.full(len(kept), C), alpha[kept], intercept)
+            assert -1e-9 < gap <= 2.0 * tol * C * len(kept)
+            assert not alpha[np.setdiff1d(np.arange(60), kept)].any()
+            margins.append(new @ alpha + intercept)
+        if len(margins) == 1:
+            np.testing.assert_allclose(model.decision_function(X_new), margins[0], atol=1e-9)
+        else:
+            ahead = [margins[0] > 0, margins[1] > 0, margins[2] > 0]  # 0 of 0 and 1, 0 of 0 and 2, 1 of 1 and 2
+            votes = np.stack([1 * ahead[0] + ahead[1], 1 * ~ahead[0] + ahead[2], 1 * ~ahead[1] + ~ahead[2]])
+            clear = votes.max(axis=0) == 2
+            assert clear.mean() > 0.8
+            np.testing.assert_array_equal(model.predict(X_new)[clear], votes.argmax(axis=0)[clear])
 
 
 def test_on_a_positive_kernel_it_is_an_ordinary_svc(rows):
     X, _, y = rows
-    ours = ExactKreinSVC(Gaussian(1.0), tol=1e-6).fit(X, y)
-    theirs = SVC(kernel="rbf", gamma=0.5, tol=1e-6).fit(X, y)
-    np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
-    assert ours.n_negative_ == 0
+    model = ExactKreinSVC(Gaussian(1.0), tol=1e-6).fit(X, y)
+    K = Gaussian(1.0)(X)
+    for kept, signs, alpha, intercept in pair_machines(model, y):
+        gap = machine_gap(K[np.ix_(kept, kept)], signs, np.ones(len(kept)), alpha[kept], intercept)
+        assert -1e-9 < gap <= 2.0 * 1e-6 * len(kept)
+    assert model.n_negative_ == 0
 
 
 @pytest.mark.parametrize("lam", [1e-4, 1e-2])

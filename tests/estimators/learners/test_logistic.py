@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
-from sklearn.linear_model import LogisticRegression
+from scipy.special import softmax
 from sklearn.metrics import log_loss
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from certificates import logistic_minimum
 from krein.estimators.learners.logistic import KreinLogistic
 from krein.estimators.maps.fourier import SignedFourierFeatures
 from krein.kernels import Gaussian, Matern
@@ -30,19 +31,26 @@ def rows():
 
 @pytest.mark.parametrize("two_classes", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_coefficients_are_those_of_scikit_learn(rows, two_classes, weighted):
+def test_the_gradient_vanishes(rows, two_classes, weighted):
+    """Of ½‖w‖² + Σ weight · loss / (λ Σ weight), which is what scikit-learn minimizes with C = 1 / (λ Σ weight)."""
     X, y, weight = rows
     y = y == "b" if two_classes else y
     weight = weight if weighted else None
     model = KreinLogistic(CosineMap(), lam=1e-5, tol=1e-11).fit(X, y, weight)
     total = weight.sum() if weighted else 400
     Z = model.features_.transform(X)
-    solver = "newton-cholesky" if two_classes else "newton-cg"
-    other = LogisticRegression(C=1.0 / (total * 1e-5), tol=1e-10, max_iter=10_000, solver=solver).fit(Z, y, weight)
-    np.testing.assert_allclose(model.coef_, other.coef_, rtol=0, atol=1e-6)
-    np.testing.assert_allclose(model.predict_proba(X), other.predict_proba(Z), rtol=0, atol=1e-6)
-    np.testing.assert_allclose(model.decision_function(X), other.decision_function(Z), rtol=0, atol=1e-5)
-    np.testing.assert_array_equal(model.predict(X), other.predict(Z))
+    price = (np.ones(400) if weight is None else weight) / (total * 1e-5)
+    codes = np.searchsorted(model.classes_, y)
+    found = logistic_minimum(Z, codes, price, model.coef_, model.intercept_)
+    found.assert_stationary(1e-11)
+    wrong = logistic_minimum(Z, codes, price, 1.001 * model.coef_, model.intercept_)
+    with pytest.raises(AssertionError):  # a thousandth is seen
+        wrong.assert_stationary(1e-11)
+    outputs = np.squeeze(Z @ model.coef_.T + model.intercept_)
+    np.testing.assert_allclose(model.decision_function(X), outputs, rtol=0, atol=1e-10 * np.abs(outputs).max())
+    both = np.column_stack([np.zeros(400), outputs]) if two_classes else outputs
+    np.testing.assert_allclose(model.predict_proba(X), softmax(both, axis=1), rtol=0, atol=1e-9)
+    np.testing.assert_array_equal(model.predict(X), model.classes_[both.argmax(axis=1)])
 
 
 def test_two_strengths_are_two_penalties(rows):
@@ -50,9 +58,9 @@ def test_two_strengths_are_two_penalties(rows):
     model = KreinLogistic(CosineMap(), regularizer="two", lam=(1e-4, 1e-2), tol=1e-10).fit(X, y)
     sign = model.features_.signature_
     scale = np.where(sign > 0, 1.0, 0.1)  # a column a tenth as long has a hundred times the penalty
-    other = LogisticRegression(C=1.0 / (400 * 1e-4), tol=1e-10, max_iter=10_000, solver="newton-cg")
-    other.fit(model.features_.transform(X) * scale, y)
-    np.testing.assert_allclose(model.coef_, other.coef_ * scale, rtol=0, atol=1e-6)
+    Z, codes = model.features_.transform(X) * scale, np.searchsorted(model.classes_, y)
+    found = logistic_minimum(Z, codes, np.full(400, 1.0 / (400 * 1e-4)), model.coef_ / scale, model.intercept_)
+    found.assert_stationary(1e-10)
     assert model.lam_ == (1e-4, 1e-2)
     several = KreinLogistic(CosineMap(), regularizer="two").fit(X, y)
     assert several.lams_.shape == (30, 2)

@@ -21,7 +21,7 @@ from itertools import repeat
 import numpy as np
 from joblib import Parallel, delayed
 
-from krein import DistanceKernel, KreinNystroem, KreinRidgeClassifier
+from krein import DistanceKernel, KreinNystroem, KreinRidgeClassifier, Similarity
 
 try:
     from rapidfuzz import process
@@ -79,7 +79,7 @@ class Task:
 
     def learned(self, kernel: object, jobs: int, call: str = "auto") -> tuple[KreinRidgeClassifier, float]:
         """A model, and its accuracy on new strings."""
-        features = KreinNystroem(kernel, self.landmarks, call=call, n_jobs=jobs, random_state=0)
+        features = KreinNystroem(Similarity(kernel, call=call, n_jobs=jobs), self.landmarks, random_state=0)
         model = KreinRidgeClassifier(features).fit(self.X, self.y)
         return model, model.score(self.new, self.labels)
 

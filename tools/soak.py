@@ -96,7 +96,7 @@ def use_objects(folder: Path) -> None:
         file = folder / "pairs"
         file.unlink(missing_ok=True)  # or the second round would evaluate nothing
         cache = krein.SimilarityCache(file)
-        map_ = krein.KreinNystroem(shared_pairs, 20, n_jobs=n_jobs, cache=cache, random_state=0)
+        map_ = krein.KreinNystroem(krein.Similarity(shared_pairs, n_jobs=n_jobs, cache=cache), 20, random_state=0)
         krein.KreinRidgeClassifier(map_, lam=0.1).fit(WORDS, labels).predict(WORDS)
     matrix = np.array([[shared_pairs(a, b) for b in WORDS] for a in WORDS])
     krein.SpectrumCorrection("nearest").fit(matrix).transform(matrix)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
         signed_measure,
         uniform_error_bound,
     )
-    from krein.similarities import DistanceKernel, SimilarityCache
+    from krein.similarities import DistanceKernel, Similarity, SimilarityCache
 
 __version__ = "0.2.0"
 
@@ -60,6 +60,7 @@ __all__ = [
     "KreinMDS",
     "ExactKreinRidge",
     "ExactKreinSVC",
+    "Similarity",
     "DistanceKernel",
     "SpectrumCorrection",
     "SimilarityCache",

@@ -23,9 +23,9 @@ from krein import (
     KreinRidge,
     KreinRidgeClassifier,
     KreinSVC,
+    Similarity,
 )
 from krein.files.registry import register
-from krein.similarities import ObjectKernel
 
 N = 60
 Y = np.arange(N) % 2
@@ -170,7 +170,7 @@ def test_a_fit_and_its_features_take_no_more_than_one_column_beyond_the_landmark
     """With a constant and with a varying diagonal; the features that a learner trains on come with the fit."""
     X, kernel = CASES[case]
     counted, seen = counted_calls(kernel)
-    model = KreinRidge(KreinNystroem(counted, n_components, call="pairs", random_state=0)).fit(X, Y)
+    model = KreinRidge(KreinNystroem(Similarity(counted, call="pairs"), n_components, random_state=0)).fit(X, Y)
     assert len(seen) == model.features_.n_evaluations_ <= (n_components + 1) * N
     assert len(set(seen)) == len(seen)  # no ordered pair twice
     seen.clear()
@@ -182,14 +182,14 @@ def test_a_fit_and_its_features_take_no_more_than_one_column_beyond_the_landmark
 def test_no_learner_evaluates_again_what_its_map_was_fitted_with(learner):
     X, kernel = CASES["strings"]
     counted, seen = counted_calls(kernel)
-    model = LEARNERS[learner](counted).set_params(features__call="pairs").fit(X, Y)
+    model = LEARNERS[learner](Similarity(counted, call="pairs")).fit(X, Y)
     assert len(seen) == model.features_.n_evaluations_ <= 9 * N
 
 
 def test_an_exact_model_evaluates_each_unordered_pair_once_but_for_the_test_of_symmetry():
     X, kernel = CASES["strings"]
     counted, seen = counted_calls(kernel)
-    model = ExactKreinRidge(counted, call="pairs", lam=0.1).fit(X, Y)
+    model = ExactKreinRidge(Similarity(counted, call="pairs"), lam=0.1).fit(X, Y)
     assert len(seen) == model.n_evaluations_ == N * (N + 1) // 2 + 32 * 31 // 2
     assert len(set(seen)) == len(seen)
 
@@ -276,18 +276,13 @@ def test_a_function_cannot_be_saved_and_says_so(tmp_path):
 
 @register("test.letters")
 @dataclass(frozen=True)
-class Letters(ObjectKernel):
-    """A similarity that can be stored: an object of a registered class, with a parameter that searches reach."""
+class Letters:
+    """A similarity that can be stored: an object of a registered class."""
 
     scale: float = 1.0
 
-    takes_blocks = False
-
-    def evaluate(self, X, Y):
-        return overlap(X, Y)
-
-    def similarity(self, values):
-        return self.scale * values
+    def __call__(self, a, b):
+        return self.scale * overlap(a, b)
 
 
 @pytest.mark.parametrize("case", ["strings", "array of strings", "ragged series", "3-D array", "graphs"])

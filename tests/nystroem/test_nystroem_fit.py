@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 from helpers import frozen
 from krein.kernels import DeltaGaussian, Gaussian
 from krein.nystroem import FittedNystroem, NystroemRecipe, fit_nystroem
-from krein.similarities import CallableSimilarity, KernelSimilarity, PrecomputedSimilarity
+from krein.similarities import KernelSimilarity, PrecomputedSimilarity, Similarity
 
 KERNEL = DeltaGaussian(1.0, 10.0)
 X = frozen(np.random.default_rng(0).normal(size=(300, 4)))
@@ -51,7 +51,7 @@ def test_a_callable_in_single_precision_is_cut_as_single_precision():
         return KERNEL(A, B).astype(np.float32)
 
     smooth = X[:, :2]  # in two dimensions the eigenvalues fall below any cut
-    assert fit(smooth, similarity=CallableSimilarity(single), width=200).eigenvalue_tol >= 1e-6
+    assert fit(smooth, similarity=Similarity(single), width=200).eigenvalue_tol >= 1e-6
     assert fit(smooth, width=200).eigenvalue_tol < 1e-6
 
 
@@ -72,7 +72,7 @@ def test_all_eigenvalues_far_above_rounding_are_kept(dtype):
 
 
 def test_blocks_of_any_size_give_the_same(monkeypatch):
-    by_function = CallableSimilarity(lambda A, B: KERNEL(A, B))
+    by_function = Similarity(lambda A, B: KERNEL(A, B))
     whole = [fit()(X), fit(similarity=by_function)(X)]
     monkeypatch.setattr("krein.nystroem.fitted_nystroem._LEAST_ROWS", 11)
     monkeypatch.setattr("krein.nystroem.fitted_nystroem._PAIRS", 1)
@@ -125,7 +125,7 @@ def test_the_environment_of_threads_does_not_change_a_bit():
 def test_parts_that_do_not_fit():
     good = fit(width=5)
     for change, message in (
-        ({"similarity": KERNEL}, "similarity must be a Similarity"),
+        ({"similarity": KERNEL}, "similarity must be a source of blocks"),
         ({"landmarks": np.arange(5)}, "landmarks must be rows"),
         ({"landmarks": good.landmarks[:3]}, "a row for each of 3 landmarks"),
         ({"landmarks": good.landmarks.astype(int)}, "rows of floats"),

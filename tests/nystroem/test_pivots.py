@@ -7,7 +7,7 @@ import pytest
 
 from krein._core.pivots import pivoted_rows
 from krein.kernels import DeltaGaussian
-from krein.nystroem.direct_columns import DirectColumns
+from krein.nystroem.candidate_columns import DirectColumns
 from krein.similarities import KernelSimilarity, PrecomputedSimilarity
 
 

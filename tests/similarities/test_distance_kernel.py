@@ -17,6 +17,7 @@ from krein import (
     KreinNystroem,
     KreinPCA,
     KreinRidgeClassifier,
+    Similarity,
 )
 from krein.learning.distance_choice import best_form, best_form_by_landmarks
 from krein.learning.strengths import RIDGES
@@ -61,7 +62,7 @@ def test_the_median_is_learned_from_training_objects(rng):
     model = ExactKreinSVC(DistanceKernel("precomputed")).fit(D, X[:, 0] > 0)
     assert model.similarity_.kernel.scale == pytest.approx(middle)
     by_rows = ExactKreinSVC(DistanceKernel("cityblock")).fit(X, X[:, 0] > 0)
-    assert by_rows.similarity_.kernel.scale == pytest.approx(middle)
+    assert by_rows.similarity_.function.scale == pytest.approx(middle)
     new = rng.normal(size=(9, 2))
     np.testing.assert_array_equal(by_rows.predict(new), model.predict(cdist(new, X, "cityblock")))
     kernel = DistanceKernel("precomputed")
@@ -89,10 +90,12 @@ def test_power_and_scale_from_labels(seed):
         calls.append((a, b))
         return lengths(a, b)
 
-    model = ExactKreinSVC(DistanceKernel(counted, power="auto", scale="auto"), C=100.0, call="pairs").fit(X, y)
+    model = ExactKreinSVC(Similarity(DistanceKernel(counted, power="auto", scale="auto"), call="pairs"), C=100.0).fit(
+        X, y
+    )
     assert model.n_evaluations_ < len(X) ** 2  # each pair once, and some to see whether it is symmetric
     assert len(calls) == model.n_evaluations_
-    chosen = model.similarity_.kernel
+    chosen = model.similarity_.function
     assert not chosen.needs_fit
     assert model.score(X, y) > 0.9
     D = np.array([[lengths(a, b) for b in X] for a in X], dtype=float)
@@ -116,8 +119,8 @@ def test_power_from_numbers(rng):
 def test_labels_are_needed_for_auto():
     X, _ = words()
     for features in (
-        KreinNystroem(DistanceKernel(lengths, power="auto"), 10, call="pairs"),
-        KreinPCA(KreinNystroem(DistanceKernel(lengths, scale="auto"), 10, call="pairs"), 2),
+        KreinNystroem(Similarity(DistanceKernel(lengths, power="auto"), call="pairs"), 10),
+        KreinPCA(KreinNystroem(Similarity(DistanceKernel(lengths, scale="auto"), call="pairs"), 10), 2),
     ):
         with pytest.raises(ValueError, match="need labels"):
             features.fit(X)
@@ -133,11 +136,11 @@ def test_power_and_scale_by_landmarks(landmarks):
         calls.append((a, b))
         return lengths(a, b)
 
-    options = {"call": "pairs", "random_state": 0}
+    options = {"random_state": 0}
     if landmarks == "given":
         options["landmarks"], landmarks = X[:20], 20
         X, y = X[20:], y[20:]
-    features = KreinNystroem(DistanceKernel(counted, "auto", "auto"), landmarks, **options)
+    features = KreinNystroem(Similarity(DistanceKernel(counted, "auto", "auto"), call="pairs"), landmarks, **options)
     model = KreinRidgeClassifier(features).fit(X, y)
     assert len(calls) == model.features_.n_evaluations_ <= (landmarks + 1) * len(X) + landmarks * (landmarks + 1)
     chosen = model.features_.kernel_
@@ -187,17 +190,20 @@ def test_leave_one_out_by_landmarks_is_what_refits_give(rng):
 
 def test_landmarks_of_objects():
     X, y = words(90)
-    model = KreinRidgeClassifier(KreinNystroem(DistanceKernel(lengths), 30, random_state=0, call="pairs"))
+    model = KreinRidgeClassifier(KreinNystroem(Similarity(DistanceKernel(lengths), call="pairs"), 30, random_state=0))
     assert cross_val_score(model, X, y, cv=3).mean() > 0.8
 
 
 def test_scaling_of_objects():
     X, _ = words(40)
     D = np.array([[lengths(a, b) for b in X] for a in X], dtype=float)
-    by_words, by_matrix = KreinMDS(3, metric=lengths, call="pairs").fit(X[:30]), KreinMDS(3).fit(D[:30, :30])
+    by_words, by_matrix = (
+        KreinMDS(3, metric=Similarity(lengths, call="pairs")).fit(X[:30]),
+        KreinMDS(3).fit(D[:30, :30]),
+    )
     np.testing.assert_allclose(by_words.embedding_, by_matrix.embedding_, atol=1e-9)
     np.testing.assert_allclose(by_words.transform(X[30:]), by_matrix.transform(D[30:, :30]), atol=1e-9)
-    some = KreinMDS(2, metric=DistanceKernel(lengths), n_landmarks=10, random_state=0, call="pairs").fit(X)
+    some = KreinMDS(2, metric=Similarity(DistanceKernel(lengths), call="pairs"), n_landmarks=10, random_state=0).fit(X)
     np.testing.assert_allclose(some.transform(X), some.embedding_, atol=1e-9)
     named = KreinMDS(2, metric="cityblock").fit(D[:, :4])
     assert named.embedding_.shape == (40, 2)
@@ -256,4 +262,4 @@ def test_refusals():
     with pytest.raises(ValueError, match="must be chosen before"):
         DistanceKernel("precomputed").similarity(np.ones(2))
     with pytest.raises(ValueError, match="no function to call"):
-        DistanceKernel("precomputed").evaluate([1], [2])
+        _ = DistanceKernel("precomputed").function

@@ -10,14 +10,11 @@ import pytest
 import scipy.sparse as sp
 from threadpoolctl import threadpool_info
 
-from krein import ExactKreinRidge, KreinNystroem, KreinRidge, SimilarityCache
+from krein import ExactKreinRidge, KreinNystroem, KreinRidge, Similarity, SimilarityCache
 from krein._core.errors import SimilarityError
 from krein._core.threads import n_threads, quiet_blas
-from krein.similarities import CallableSimilarity, Effort, as_objects, evaluation
-from krein.similarities.evaluation import Evaluation
-from krein.similarities.evaluation_cache import content_key
-from krein.similarities.object_kernel import FunctionKernel, ObjectKernel
-from krein.similarities.pair_job import PairJob
+from krein.similarities import as_objects
+from krein.similarities.cache import content_key
 
 WORDS = [f"word{i % 7}{'ab' * (i % 5)}{i}" for i in range(120)]
 Y = np.array([len(word) for word in WORDS], dtype=float)
@@ -37,7 +34,7 @@ def slow(a, b):
 
 
 def block(function, left=WORDS[:9], right=WORDS[:4], **options):
-    return CallableSimilarity(function, **options).block(as_objects(left), as_objects(right))
+    return Similarity(function, **options)(left, right)
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 9])
@@ -87,7 +84,7 @@ def test_what_a_function_may_return():
     for dtype, kept in ((np.float16, np.float32), (np.float32, np.float32), (int, np.float64), (bool, np.float64)):
         assert block(lambda A, B, d=dtype: (A @ B.T).astype(d), X, X[:4]).dtype == kept
     for number in (1, True, np.float32(1.0), np.int8(1), np.array(1.0)):
-        np.testing.assert_array_equal(block(lambda a, b, n=number: n, takes_blocks=False), 1.0)
+        np.testing.assert_array_equal(block(lambda a, b, n=number: n, call="pairs"), 1.0)
 
 
 @pytest.mark.parametrize(
@@ -104,7 +101,7 @@ def test_what_a_function_may_return():
 )
 def test_what_a_function_of_two_objects_may_not_return(value, message):
     with pytest.raises(SimilarityError, match=message):
-        block(lambda a, b: value, takes_blocks=False)
+        block(lambda a, b: value, call="pairs")
 
 
 @pytest.mark.parametrize(
@@ -118,7 +115,7 @@ def test_what_a_function_of_two_objects_may_not_return(value, message):
 )
 def test_what_a_function_of_two_sequences_may_not_return(function, message):
     with pytest.raises(SimilarityError, match=message):
-        block(function, takes_blocks=True)
+        block(function, call="blocks")
 
 
 def fails_late(broken_at):
@@ -139,7 +136,7 @@ def test_an_error_names_its_pair_and_a_cache_keeps_what_was_computed(tmp_path, s
     broken = [5000]
     function, seen = fails_late(broken)
     cache = SimilarityCache() if stored == "memory" else tmp_path / "values"
-    model = ExactKreinRidge(function, call="pairs", cache=cache, lam=0.1)
+    model = ExactKreinRidge(Similarity(function, call="pairs", cache=cache), lam=0.1)
     with pytest.raises(SimilarityError, match="RuntimeError: no such alignment") as caught:
         model.fit(WORDS, Y)
     assert isinstance(caught.value.__cause__, RuntimeError)
@@ -150,7 +147,7 @@ def test_an_error_names_its_pair_and_a_cache_keeps_what_was_computed(tmp_path, s
     total = len(WORDS) * (len(WORDS) + 1) // 2 + 32 * 31 // 2
     assert model.n_evaluations_ == len(seen) - before == total - 4999
     assert len(set(seen)) == len(seen)
-    again = ExactKreinRidge(function, call="pairs", cache=cache, lam=0.1).fit(WORDS, Y)
+    again = ExactKreinRidge(Similarity(function, call="pairs", cache=cache), lam=0.1).fit(WORDS, Y)
     assert again.n_evaluations_ == 0
     plain = ExactKreinRidge(overlap, lam=0.1).fit(WORDS, Y)
     np.testing.assert_allclose(again.predict(WORDS[:5]), plain.predict(WORDS[:5]), atol=1e-9)
@@ -163,7 +160,7 @@ def test_the_pair_that_failed_is_named():
         return overlap(a, b)
 
     with pytest.raises(SimilarityError, match="objects 17 and 3 could not be computed: ZeroDivisionError: odd pair"):
-        block(function, WORDS[:30], WORDS[:5], takes_blocks=False)
+        block(function, WORDS[:30], WORDS[:5], call="pairs")
 
 
 def test_ctrl_c_keeps_what_was_computed():
@@ -176,7 +173,7 @@ def test_ctrl_c_keeps_what_was_computed():
         return overlap(a, b)
 
     seen: list[tuple[str, str]] = []
-    model = KreinNystroem(function, 10, call="pairs", cache=cache, random_state=0)
+    model = KreinNystroem(Similarity(function, call="pairs", cache=cache), 10, random_state=0)
     with pytest.raises(KeyboardInterrupt):
         model.fit(WORDS)
     assert len(cache) == 300
@@ -188,11 +185,11 @@ def test_ctrl_c_keeps_what_was_computed():
 def test_a_cache_changes_nothing_but_the_number_of_evaluations(known, function):
     plain = KreinNystroem(function, 20, random_state=0).fit(WORDS)
     cache = SimilarityCache()
-    KreinNystroem(function, 20, cache=cache, random_state=0).fit(WORDS)
+    KreinNystroem(Similarity(function, cache=cache), 20, random_state=0).fit(WORDS)
     entries = [(a, b) for b, column in cache._values.items() for a in column][known:]
     for a, b in entries:
         del cache._values[b][a]
-    again = KreinNystroem(function, 20, cache=cache, random_state=0).fit(WORDS)
+    again = KreinNystroem(Similarity(function, cache=cache), 20, random_state=0).fit(WORDS)
     assert again.landmarks_ == plain.landmarks_
     np.testing.assert_array_equal(again.transform(WORDS), plain.transform(WORDS))
     assert (again.n_evaluations_ == 0) == (known == 10**6)
@@ -203,14 +200,14 @@ def test_folds_and_candidates_share_a_cache():
     from sklearn.model_selection import GridSearchCV
 
     function, seen = fails_late([])
-    features = KreinNystroem(function, 8, call="pairs", cache=SimilarityCache(), random_state=0)
+    features = KreinNystroem(Similarity(function, call="pairs", cache=SimilarityCache()), 8, random_state=0)
     GridSearchCV(KreinRidge(features), {"lam": [0.1, 1.0]}, cv=3).fit(WORDS, Y)
     assert len(set(seen)) == len(seen)
 
 
 def test_processes_give_the_same_values_and_errors():
-    one = KreinNystroem(slow, 6, random_state=0, call="pairs").fit(WORDS)
-    two = KreinNystroem(slow, 6, random_state=0, call="pairs", n_jobs=2).fit(WORDS)
+    one = KreinNystroem(Similarity(slow, call="pairs"), 6, random_state=0).fit(WORDS)
+    two = KreinNystroem(Similarity(slow, call="pairs", n_jobs=2), 6, random_state=0).fit(WORDS)
     assert one.n_evaluations_ == two.n_evaluations_
     np.testing.assert_array_equal(one.transform(WORDS), two.transform(WORDS))
 
@@ -221,7 +218,7 @@ def test_processes_give_the_same_values_and_errors():
         return overlap(a, b)
 
     with pytest.raises(SimilarityError, match=r"objects 77 and \d+ could not be computed: LookupError: 77"):
-        KreinNystroem(breaks, 6, random_state=0, call="pairs", n_jobs=2).fit(WORDS)
+        KreinNystroem(Similarity(breaks, call="pairs", n_jobs=2), 6, random_state=0).fit(WORDS)
 
 
 def test_what_cannot_be_sent_to_another_process_says_so():
@@ -231,12 +228,12 @@ def test_what_cannot_be_sent_to_another_process_says_so():
 
     objects = [Unsendable(word) for word in WORDS]
     with pytest.raises(SimilarityError, match=r"PicklingError.*use n_jobs=1"):
-        KreinNystroem(slow, 6, random_state=0, call="pairs", n_jobs=2).fit(objects)
-    assert KreinNystroem(overlap, 6, random_state=0, call="pairs").fit(objects).rank_
+        KreinNystroem(Similarity(slow, call="pairs", n_jobs=2), 6, random_state=0).fit(objects)
+    assert KreinNystroem(Similarity(overlap, call="pairs"), 6, random_state=0).fit(objects).rank_
 
 
 def test_progress_is_shown_on_request(capsys):
-    KreinNystroem(overlap, 6, random_state=0, verbose=True).fit(WORDS)
+    KreinNystroem(Similarity(overlap, verbose=True), 6, random_state=0).fit(WORDS)
     told = capsys.readouterr().err
     assert told.count(" evaluations, ") >= 5
     assert f"of {7 * len(WORDS)}" in told
@@ -256,59 +253,12 @@ def test_asymmetry_is_an_error_or_averaged(blocks):
     with pytest.raises(ValueError, match=r"must be symmetric, but entries \(\d+, \d+\).*symmetrize='average'"):
         ExactKreinRidge(function).fit(WORDS, Y)
     with pytest.raises(ValueError, match="symmetrize must be one of"):
-        KreinNystroem(function, symmetrize="yes").fit(WORDS)
+        KreinNystroem(Similarity(function, symmetrize="yes")).fit(WORDS)
     both = lopsided_blocks(WORDS, WORDS)
-    features = KreinNystroem(function, 120, symmetrize="average", eigenvalue_tol=1e-13).fit(WORDS)
+    features = KreinNystroem(Similarity(function, symmetrize="average"), 120, eigenvalue_tol=1e-13).fit(WORDS)
     np.testing.assert_allclose(features.approximate(WORDS), (both + both.T) / 2, atol=1e-6)
-    few = KreinNystroem(function, 10, symmetrize="average", random_state=0).fit(WORDS)
+    few = KreinNystroem(Similarity(function, symmetrize="average"), 10, random_state=0).fit(WORDS)
     assert few.n_evaluations_ <= 2 * 11 * len(WORDS)
-
-
-def test_a_precomputed_matrix_may_be_averaged():
-    K = overlaps(WORDS, WORDS)
-    K[0, 1] += 1.0
-    with pytest.raises(ValueError, match=r"entries \(0, 1\) and \(1, 0\).*symmetrize='average'"):
-        ExactKreinRidge("precomputed").fit(K, Y)
-    averaged = ExactKreinRidge("precomputed", symmetrize="average", lam=0.1).fit(K, Y)
-    by_hand = ExactKreinRidge("precomputed", lam=0.1).fit((K + K.T) / 2, Y)
-    np.testing.assert_allclose(averaged.dual_coef_, by_hand.dual_coef_)
-
-
-class Distance(ObjectKernel):
-    """exp(−d/scale) of a difference of lengths, with the scale learned."""
-
-    def __init__(self, scale=None):
-        self.scale = scale
-
-    takes_blocks = False
-    self_value = 0.0
-
-    def evaluate(self, X, Y):
-        return abs(len(X) - len(Y))
-
-    def similarity(self, values):
-        return np.exp(-values / self.scale)
-
-    @property
-    def needs_fit(self):
-        return self.scale is None
-
-    def fitted(self, values):
-        return Distance(float(np.median(values)))
-
-
-def test_a_kernel_with_a_costly_and_a_cheap_part():
-    """The scale comes from pairs that are evaluated anyway."""
-    words = [word + "x" * (i // 2) for i, word in enumerate(WORDS)]
-    cache = SimilarityCache()
-    features = KreinNystroem(Distance(), 30, cache=cache, random_state=0).fit(words)
-    assert features.n_evaluations_ <= 31 * len(words)
-    scale = features.kernel_.scale
-    assert 0.3 < scale / np.median(np.abs(np.subtract.outer(*2 * [[len(w) for w in words]]))) < 3.0
-    exact = np.exp(-np.abs(np.subtract.outer(*2 * [[len(w) for w in words]])) / scale)
-    assert np.linalg.norm(features.approximate(words) - exact) < 0.05 * np.linalg.norm(exact)
-    other = KreinNystroem(Distance(2.0 * scale), landmarks=features.landmarks_, n_components=30, cache=cache).fit(words)
-    assert other.n_evaluations_ <= 30 * 31 // 2 + len(features.landmarks_)  # distances to these landmarks are known
 
 
 def test_a_cache_knows_objects_by_their_contents(tmp_path):
@@ -340,7 +290,7 @@ def test_a_cache_knows_objects_by_their_contents(tmp_path):
     assert cache.keys_of(as_objects([type("Named", (), {"name": "x"})()])) == [content_key("x")]
     for wrong in (3, ["file"]):
         with pytest.raises(TypeError, match="cache must be a path"):
-            KreinNystroem(overlap, 3, cache=wrong).fit(WORDS)
+            KreinNystroem(Similarity(overlap, cache=wrong), 3).fit(WORDS)
     (tmp_path / "other").write_text("something else, which is not ours")
     with pytest.raises(ValueError, match="not a cache of similarities"):
         SimilarityCache(tmp_path / "other")
@@ -349,13 +299,13 @@ def test_a_cache_knows_objects_by_their_contents(tmp_path):
 def test_a_cache_that_was_tampered_with(tmp_path):
     """Values that are no numbers are computed anew; what is no regular file is refused, and nothing waits for it."""
     path = tmp_path / "pairs"
-    KreinNystroem(overlap, 5, cache=path, random_state=0).fit(WORDS[:20])
+    KreinNystroem(Similarity(overlap, cache=path), 5, random_state=0).fit(WORDS[:20])
     expected = KreinNystroem(overlap, 5, random_state=0).fit(WORDS[:20]).transform(WORDS[:20])
     data = bytearray(path.read_bytes())
     data[-8:] = np.array(np.inf).tobytes()
     data[-48:-40] = np.array(np.nan).tobytes()
     path.write_bytes(bytes(data))
-    again = KreinNystroem(overlap, 5, cache=path, random_state=0).fit(WORDS[:20])
+    again = KreinNystroem(Similarity(overlap, cache=path), 5, random_state=0).fit(WORDS[:20])
     np.testing.assert_array_equal(again.transform(WORDS[:20]), expected)
     os.mkfifo(tmp_path / "pipe")
     for odd in (tmp_path / "pipe", os.devnull, tmp_path):
@@ -365,12 +315,12 @@ def test_a_cache_that_was_tampered_with(tmp_path):
 
 def test_a_cache_file_that_ends_within_a_record_is_read_up_to_there(tmp_path):
     path = tmp_path / "values"
-    KreinNystroem(overlap, 5, cache=path, random_state=0).fit(WORDS)
+    KreinNystroem(Similarity(overlap, cache=path), 5, random_state=0).fit(WORDS)
     whole = len(SimilarityCache(path))
     with path.open("r+b") as file:
         file.truncate(path.stat().st_size - 7)
     assert len(SimilarityCache(path)) == whole - 1
-    again = KreinNystroem(overlap, 5, cache=path, random_state=0).fit(WORDS)
+    again = KreinNystroem(Similarity(overlap, cache=path), 5, random_state=0).fit(WORDS)
     assert again.n_evaluations_ == 1
     assert len(SimilarityCache(path)) == whole
 
@@ -387,67 +337,10 @@ def test_the_users_function_has_the_callers_blas_threads():
     X = np.ones((4, 3))
     with quiet_blas():
         expected = min(n_threads(), before)
-        block(product, X, X, takes_blocks=True)
+        block(product, X, X, call="blocks")
     assert seen == [expected]
-
-
-@pytest.mark.parametrize("pairs", [1, 3, 5, 7, 12, 100])
-def test_a_job_is_cut_into_pieces_that_cover_it(pairs):
-    objects = as_objects(list(range(20)))
-    few, many = np.array([2, 6]), np.array([3, 1, 4, 15, 9])
-    for rows, columns in ((few, many), (many, few)):
-        cuts = list(PairJob(objects, objects, rows, columns).cuts(pairs))
-        covered = np.zeros((rows.size, columns.size), dtype=int)
-        for cut in cuts:
-            covered[cut.rows, cut.columns] += 1
-            assert cut.size <= pairs
-            assert pairs < 2 or cut.shape[int(rows is many)] == min(2, cut.size)  # along the shorter side: few objects
-        np.testing.assert_array_equal(covered, 1)
-
-
-def test_a_cut_lists_its_pairs_column_after_column():
-    objects = as_objects(list(range(20)))
-    job = PairJob(objects, objects, np.array([3, 1, 4, 15, 9]), np.array([2, 6]))
-    left, right = job.numbers(job.cut(4, 4))
-    np.testing.assert_array_equal(np.column_stack([left, right]), [[4, 2], [15, 2], [4, 6], [15, 6]])
-
-
-def test_bad_efforts():
-    kernel = FunctionKernel(overlap)
-    with pytest.raises(ValueError, match="n_jobs must not be 0"):
-        Evaluation(kernel, None, Effort(n_jobs=0))
-    with pytest.raises(TypeError, match="verbose must be True or False"):
-        Evaluation(kernel, None, Effort(verbose="loud"))
-    with pytest.raises(ValueError, match="call must be one of 'auto', 'pairs', 'blocks'"):
-        KreinNystroem(overlap, call="rows").fit(WORDS)
 
 
 def test_a_cache_without_a_name_is_refused():
     with pytest.raises(ValueError, match="cache must be the path of a file"):
-        KreinNystroem(lambda a, b: float(a == b), 2, cache="").fit(list("abab"))
-
-
-def test_quick_pairs_are_evaluated_in_few_pieces(monkeypatch):
-    pieces = []
-    whole = evaluation.call_piece
-
-    def counted(function, blocks, piece):
-        pieces.append(len(piece.left) * len(piece.right))
-        return whole(function, blocks, piece)
-
-    monkeypatch.setattr(evaluation, "call_piece", counted)
-    words = WORDS * 20
-    block(overlap, words, WORDS, takes_blocks=False)
-    assert pieces[0] == 1  # which tells nothing of how long a pair takes, so pieces grow
-    assert len(pieces) < 60
-    assert sum(pieces) == len(words) * len(WORDS)
-
-
-def test_processes_are_started_while_work_goes_on(monkeypatch):
-    started = []
-    monkeypatch.setattr(evaluation.Processes, "start", lambda self, hello: started.append(hello))
-    with Evaluation(FunctionKernel(slow), False, Effort(n_jobs=2), total=10**6) as made:
-        some = np.arange(3)
-        made.rectangle(as_objects(WORDS), as_objects(WORDS), some, some)  # too few to be sent
-    assert started
-    assert made.count == 9
+        Similarity(overlap, cache="")(WORDS[:3])

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from krein import ExactKreinRidge
+from krein import ExactKreinRidge, Similarity
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals to a group of processes are a matter of POSIX")
 
@@ -21,7 +21,7 @@ PATIENCE = 120.0  # seconds after which a process that does not answer is given 
 SCRIPT = """
 import os, pathlib, signal, time
 signal.signal(signal.SIGINT, signal.default_int_handler)
-from krein import ExactKreinRidge
+from krein import ExactKreinRidge, Similarity
 
 seen = pathlib.Path({seen!r})
 
@@ -31,7 +31,7 @@ def slow(a, b):
     return 1.0 / (1.0 + abs(len(a) - len(b)))
 
 words = ["x" * i for i in range(1, 61)]
-model = ExactKreinRidge(slow, call="pairs", n_jobs={jobs}, cache={cache!r}, verbose=True, lam=0.1)
+model = ExactKreinRidge(Similarity(slow, call="pairs", n_jobs={jobs}, cache={cache!r}, verbose=True), lam=0.1)
 model.fit(words, [float(len(word)) for word in words])
 """
 
@@ -76,7 +76,7 @@ def test_ctrl_c(tmp_path: Path, jobs: int, stuck: bool, to: str):
     )
     try:
         workers = 0 if jobs == 1 else 2
-        until(lambda: len(list(seen.iterdir())) >= 1 + workers and cache.exists() and cache.stat().st_size > 2000)
+        until(lambda: len(list(seen.iterdir())) >= max(1, workers) and cache.exists() and cache.stat().st_size > 2000)
         if stuck:
             (seen / "stuck").touch()
             time.sleep(0.3)  # the calls that are under way end, others begin
@@ -90,8 +90,8 @@ def test_ctrl_c(tmp_path: Path, jobs: int, stuck: bool, to: str):
     assert running.returncode != 0
     assert said.rstrip().endswith("KeyboardInterrupt")
     assert "evaluations" in said  # progress was shown
-    fresh = ExactKreinRidge(similar, call="pairs", lam=0.1).fit(WORDS, [float(len(word)) for word in WORDS])
-    again = ExactKreinRidge(similar, call="pairs", lam=0.1, cache=cache).fit(
+    fresh = ExactKreinRidge(Similarity(similar, call="pairs"), lam=0.1).fit(WORDS, [float(len(word)) for word in WORDS])
+    again = ExactKreinRidge(Similarity(similar, call="pairs", cache=cache), lam=0.1).fit(
         WORDS, [float(len(word)) for word in WORDS]
     )
     kept = (cache.stat().st_size - again.n_evaluations_ * 40) // 40  # before: a record takes 40 bytes

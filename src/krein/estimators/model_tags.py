@@ -28,8 +28,7 @@ from krein.learning.leaves.local import LocalPart
 from krein.learning.tuning.choice import Choice
 from krein.matrices.corrections import FittedCorrection
 from krein.nystroem.fitted_nystroem import FittedNystroem
-from krein.similarities.objects import Objects
-from krein.similarities.similarity import Similarity
+from krein.similarities import BlockSource, Objects
 
 __all__: list[str] = []
 
@@ -67,7 +66,7 @@ _PCA = {
     "mean_": _Array,
 }
 _EXACT = {
-    "similarity_": Similarity,
+    "similarity_": BlockSource,
     "X_fit_": _Rows | Objects | None,
     "n_evaluations_": int | None,
     "dual_coef_": _Array,
@@ -92,18 +91,27 @@ _TUNED = {
     "error_estimate_": float,
 }
 
+
+def _no_calls(given: dict[str, Any]) -> dict[str, Any]:
+    """Before 0.2 was released these were parameters of estimators; they are a similarity's now, which has learned them."""
+    gone = ("call", "symmetrize", "n_jobs", "cache", "verbose")
+    return {name: value for name, value in given.items() if name not in gone}
+
+
 # a λ or C that says nothing has an infinite score
 register("krein.ridge", learned=_RIDGE, unbounded=("scores_",))(KreinRidge)
 register("krein.ridge-classifier", learned={**_RIDGE, "classes_": _Array}, unbounded=("scores_",))(KreinRidgeClassifier)
 register("krein.svc", learned=_SVC, unbounded=("cv_scores_",))(KreinSVC)
 register("krein.logistic", learned=_LOGISTIC, unbounded=("scores_",))(KreinLogistic)
 register("krein.pca", learned=_PCA)(KreinPCA)
-register("krein.exact-ridge", learned={**_EXACT, "lam_": float | tuple[float, float]})(ExactKreinRidge)
-register("krein.exact-svc", learned=_EXACT_SVC)(ExactKreinSVC)
+register("krein.exact-ridge", learned={**_EXACT, "lam_": float | tuple[float, float]}, upgrade=_no_calls)(
+    ExactKreinRidge
+)
+register("krein.exact-svc", learned=_EXACT_SVC, upgrade=_no_calls)(ExactKreinSVC)
 register("krein.signed-fourier-features", learned=_FOURIER)(SignedFourierFeatures)
-register("krein.nystroem", learned=_NYSTROEM)(KreinNystroem)
+register("krein.nystroem", learned=_NYSTROEM, upgrade=_no_calls)(KreinNystroem)
 # the error of a map that has no kernel of this library is not a number
 register("krein.tuned-features", learned=_TUNED, unbounded=("error_estimate_",))(TunedFeatures)
 register("transformer-map")(TransformerMap)
 register("krein.spectrum-correction", learned={"map_": FittedCorrection})(SpectrumCorrection)
-register("krein.mds", learned={"map_": FittedEmbedding, "embedding_": _Array})(KreinMDS)
+register("krein.mds", learned={"map_": FittedEmbedding, "embedding_": _Array}, upgrade=_no_calls)(KreinMDS)

@@ -32,7 +32,7 @@ from krein.learning.kernel_model import KernelModel
 from krein.learning.tuning.placement import Placement
 from krein.nystroem.fitted_nystroem import FittedNystroem
 from krein.rows.feature_blocks import LinearModel
-from krein.similarities.similarity import KernelSimilarity
+from krein.similarities import KernelSimilarity
 
 __all__ = ["translate", "radial_expression"]
 

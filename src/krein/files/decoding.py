@@ -67,7 +67,10 @@ class Decoder:
         if entry is None:
             raise ValueError(f"{path} has the tag {tree.get('tag')!r}, which no class of this version of krein has")
         _check_keys(tree, (KIND, "tag", "arguments", *(("learned",) if entry.is_estimator else ())), path)
-        arguments = self._fields(tree["arguments"], entry.arguments, entry, path, checked=not entry.is_estimator)
+        given = tree["arguments"]
+        if entry.upgrade is not None and isinstance(given, dict):
+            given = entry.upgrade(given)
+        arguments = self._fields(given, entry.arguments, entry, path, checked=not entry.is_estimator)
         try:
             value = entry.cls(**arguments)
         except _REFUSALS as error:

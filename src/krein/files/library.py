@@ -5,6 +5,8 @@ A tag is part of the file format: it never changes, whatever becomes of the clas
 
 from __future__ import annotations
 
+from typing import Any
+
 from krein.features import FeatureMap, FittedMap, HeadBasis
 from krein.features.columns import SectionColumns
 from krein.features.region import Region
@@ -53,11 +55,7 @@ from krein.sampling import (
     Rejection,
     Structure,
 )
-from krein.similarities.called import CallableSimilarity
-from krein.similarities.distance_kernel import DistanceKernel
-from krein.similarities.object_kernel import FunctionKernel
-from krein.similarities.objects import Objects
-from krein.similarities.similarity import KernelSimilarity, PrecomputedSimilarity
+from krein.similarities import DistanceKernel, KernelSimilarity, Objects, PrecomputedSimilarity, Similarity
 
 __all__ = ["TAGS"]
 
@@ -101,8 +99,7 @@ TAGS: dict[str, type] = {
     "measure-recipe": MeasureRecipe,
     "similarity.kernel": KernelSimilarity,
     "similarity.precomputed": PrecomputedSimilarity,
-    "similarity.callable": CallableSimilarity,
-    "similarity.function": FunctionKernel,
+    "similarity.callable": Similarity,
     "objects": Objects,
     "fitted-nystroem": FittedNystroem,
     "fitted-correction": FittedCorrection,
@@ -124,5 +121,30 @@ TAGS: dict[str, type] = {
 # a λ that says nothing has an infinite error, and objects may well hold NaN
 _UNBOUNDED = {"choice": ("errors",), "objects": ("data",)}
 
+# How values are found, which is the affair of whoever finds them; and no file says where to keep them
+_UNSTORED = {"similarity.callable": ("n_jobs", "cache", "verbose")}
+_CALLS = {True: "blocks", False: "pairs", None: "auto"}
+
+
+def _upgrade_callable(given: dict[str, Any]) -> dict[str, Any]:
+    """Before 0.2 was released a function was wrapped in an object of its own, and how it is called was a truth value."""
+    if "kernel" not in given or not isinstance(given.get("takes_blocks"), bool | None):
+        return given
+    function = given["kernel"]
+    if isinstance(function, dict) and function.get("tag") == "similarity.function":
+        arguments = function.get("arguments")
+        function = arguments.get("function") if isinstance(arguments, dict) else None
+    others = {name: value for name, value in given.items() if name not in ("kernel", "takes_blocks")}
+    return {"function": function, "call": _CALLS[given.get("takes_blocks")], **others}
+
+
+def _upgrade_precomputed(given: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in given.items() if name != "symmetrize"}
+
+
+_UPGRADES = {"similarity.callable": _upgrade_callable, "similarity.precomputed": _upgrade_precomputed}
+
 for _tag, _class in TAGS.items():
-    register(_tag, unbounded=_UNBOUNDED.get(_tag, ()))(_class)
+    register(_tag, unbounded=_UNBOUNDED.get(_tag, ()), unstored=_UNSTORED.get(_tag, ()), upgrade=_UPGRADES.get(_tag))(
+        _class
+    )

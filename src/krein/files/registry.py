@@ -60,12 +60,18 @@ class Entry:
         Learned attributes that are stored, and what they are.
     unbounded : tuple of str
         Fields and learned attributes whose numbers need not be finite.
+    unstored : tuple of str
+        Arguments with a default that say how to work, not what is learned, and are left out of files.
+    upgrade : callable or None
+        Turns the arguments in a file of an earlier version, as JSON has them, into those of today.
     """
 
     tag: str
     cls: type
     learned_types: Mapping[str, Any] = field(default_factory=dict)
     unbounded: tuple[str, ...] = ()
+    unstored: tuple[str, ...] = ()
+    upgrade: Callable[[dict[str, Any]], dict[str, Any]] | None = None
 
     @property
     def is_estimator(self) -> bool:
@@ -81,20 +87,21 @@ class Entry:
 
     @cached_property
     def arguments(self) -> dict[str, Argument]:
-        """What the constructor takes: the fields of a dataclass, the parameters of any other class."""
+        """What the constructor takes and files have: the fields of a dataclass, the parameters of any other class."""
         if dataclasses.is_dataclass(self.cls):
             hints = get_type_hints(self.cls, include_extras=True)
             missing = dataclasses.MISSING
             return {
                 one.name: Argument(hints[one.name], one.default is missing and one.default_factory is missing)
                 for one in dataclasses.fields(self.cls)
-                if one.init
+                if one.init and one.name not in self.unstored
             }
         # the parameters of an estimator are checked by its fit, as scikit-learn will have it
         hints = {} if self.is_estimator else get_type_hints(self.cls.__init__)  # type: ignore[misc]  # of this very class
         return {
             name: Argument(hints.get(name, Any), parameter.default is inspect.Parameter.empty)
             for name, parameter in inspect.signature(self.cls).parameters.items()
+            if name not in self.unstored
         }
 
     @cached_property
@@ -118,7 +125,12 @@ _by_class: dict[type, Entry] = {}
 
 
 def register(
-    tag: str, *, learned: Mapping[str, Any] | None = None, unbounded: Sequence[str] = ()
+    tag: str,
+    *,
+    learned: Mapping[str, Any] | None = None,
+    unbounded: Sequence[str] = (),
+    unstored: Sequence[str] = (),
+    upgrade: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
 ) -> Callable[[Class], Class]:
     """Let instances of a class be part of model files, under a tag that stays when the class is renamed or moved.
 
@@ -145,7 +157,7 @@ def register(
             raise ValueError(f"the tag {tag!r} belongs to {_name(known.cls)} already and cannot name {_name(cls)}")
         if cls in _by_class and _by_class[cls].tag != tag:
             raise ValueError(f"{_name(cls)} has the tag {_by_class[cls].tag!r} already; a class has one")
-        entry = Entry(tag, cls, dict(learned or {}), tuple(unbounded))
+        entry = Entry(tag, cls, dict(learned or {}), tuple(unbounded), tuple(unstored), upgrade)
         _by_tag[tag] = _by_class[cls] = entry
         return cls
 

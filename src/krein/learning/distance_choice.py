@@ -15,7 +15,7 @@ from krein.learning.strengths import RIDGES
 from krein.learning.sums import CenteredSums
 from krein.nystroem.spectrum import signed_root, signed_spectrum
 from krein.nystroem.truncation import cut_by_halves
-from krein.similarities import CallableSimilarity, DistanceKernel, PrecomputedSimilarity, TrainingMatrix
+from krein.similarities import DistanceKernel, PrecomputedSimilarity, Similarity, TrainingMatrix
 from krein.similarities.symmetry import symmetric_part
 
 __all__ = ["best_form", "best_form_by_landmarks", "chosen_kernel", "tuned_matrix"]
@@ -117,6 +117,9 @@ def tuned_matrix(trained: TrainingMatrix, kernel: DistanceKernel, targets: np.nd
     if len(forms) > 1:
         best, _ = best_form(distances, targets, forms, _similarity, np.random.default_rng(0))
     chosen, similarity = forms[best], trained.similarity
-    if not isinstance(similarity, CallableSimilarity | PrecomputedSimilarity):
-        raise TypeError(f"a distance is called or precomputed, got {similarity!r}")
-    return replace(trained, similarity=replace(similarity, kernel=chosen), matrix=chosen.similarity(distances))
+    if isinstance(similarity, PrecomputedSimilarity):
+        settled: PrecomputedSimilarity | Similarity = replace(similarity, kernel=chosen)
+    else:
+        assert isinstance(similarity, Similarity)
+        settled = replace(similarity, function=chosen)
+    return replace(trained, similarity=settled, matrix=chosen.similarity(distances))

@@ -14,7 +14,7 @@ from krein.learning.sums import NormalSums
 from krein.matrices.centering import centered_inner_products, centered_rows, square_means
 from krein.nystroem.fitted_nystroem import check_landmarks
 from krein.nystroem.spectrum import signed_root, signed_spectrum
-from krein.similarities import CallableSimilarity, Effort, Similarity
+from krein.similarities import BlockSource, DirectSource, Similarity
 
 __all__ = ["FittedEmbedding", "fit_embedding"]
 
@@ -30,7 +30,7 @@ class FittedEmbedding:
 
     Parameters
     ----------
-    metric : Similarity
+    metric : BlockSource
         Whose values are distances.
     landmarks : array or Objects, or ndarray of int for precomputed distances
     means : ndarray of shape (n_landmarks,)
@@ -41,7 +41,7 @@ class FittedEmbedding:
         Of the centered matrix, the largest absolute value first; 0 for columns beyond the rank, which are zero.
     """
 
-    metric: Similarity
+    metric: BlockSource
     landmarks: Any
     means: np.ndarray
     root: np.ndarray
@@ -69,23 +69,22 @@ class FittedEmbedding:
         """±1 for each column; columns of zeros count as positive."""
         return np.where(self.eigenvalues < 0.0, -1.0, 1.0)
 
-    def __call__(self, X: Any, effort: Effort | None = None) -> np.ndarray:
+    def __call__(self, X: Any) -> np.ndarray:
         """Coordinates of placed objects."""
         out = np.empty((X.shape[0], self.eigenvalues.size))
         for rows in row_blocks(X.shape[0], _BLOCK):
-            products = centered_rows(self.metric.block(X[rows], self.landmarks, effort), self.means)
+            products = centered_rows(self.metric.block(X[rows], self.landmarks), self.means)
             with quiet_blas():
                 out[rows] = products @ self.root - self.offset
         return out
 
 
 def fit_embedding(
-    metric: Similarity,
+    metric: BlockSource,
     X: Any,
     n_components: int,
     n_landmarks: int,
     rng: np.random.Generator,
-    effort: Effort | None = None,
 ) -> tuple[FittedEmbedding, np.ndarray]:
     r"""Principal axes of the objects in the space that landmarks span.
 
@@ -98,10 +97,11 @@ def fit_embedding(
     n = X.shape[0]
     chosen = np.arange(n) if n_landmarks >= n else np.sort(rng.choice(n, size=n_landmarks, replace=False))
     others = np.setdiff1d(np.arange(n), chosen)
-    if isinstance(metric, CallableSimilarity):
-        trained = metric.training(X[chosen], effort)
+    if isinstance(metric, Similarity):
+        trained = metric.training(X[chosen])
         metric, landmarks, distances = trained.similarity, trained.rows, trained.matrix
     else:
+        assert isinstance(metric, DirectSource)
         metric = metric.settled(X)
         landmarks = metric.landmarks(X, chosen)
         distances = np.asarray(metric.square(X, landmarks), dtype=np.float64)
@@ -112,7 +112,7 @@ def fit_embedding(
         features = np.empty((n, root.shape[1]))
         features[chosen] = centered_rows(distances, means) @ root
     for part in row_blocks(others.size, _BLOCK):
-        block = metric.block(X[others[part]], landmarks, effort)
+        block = metric.block(X[others[part]], landmarks)
         with quiet_blas():
             features[others[part]] = centered_rows(block, means) @ root
     width = int(n_components)

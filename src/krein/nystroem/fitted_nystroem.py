@@ -13,10 +13,9 @@ from krein._core.rows import row_blocks
 from krein._core.staircase import Staircase
 from krein._core.threads import n_threads, quiet_blas, share
 from krein.nystroem.truncation import check_fraction
-from krein.similarities.called import CallableSimilarity
-from krein.similarities.evaluation import Effort
+from krein.similarities.block_source import BlockSource, DirectSource
 from krein.similarities.objects import Objects
-from krein.similarities.similarity import DirectSimilarity, Similarity
+from krein.similarities.similarity import Similarity
 
 __all__ = ["FittedNystroem", "check_landmarks", "fill_features"]
 
@@ -32,7 +31,7 @@ class FittedNystroem:
 
     Parameters
     ----------
-    similarity : Similarity
+    similarity : BlockSource
     landmarks : array or CSR matrix of shape (n_landmarks, n_features), Objects, or ndarray of int of shape (n_landmarks,)
         :math:`L`: placed rows, objects, or numbers of training objects for a precomputed similarity.
     root : ndarray of shape (n_landmarks, rank), float32 or float64
@@ -45,7 +44,7 @@ class FittedNystroem:
         The relative truncation used.
     """
 
-    similarity: Similarity
+    similarity: BlockSource
     landmarks: Any
     root: np.ndarray
     signature: np.ndarray
@@ -53,8 +52,8 @@ class FittedNystroem:
     eigenvalue_tol: float
 
     def __post_init__(self) -> None:
-        if not isinstance(self.similarity, Similarity):
-            raise ValueError(f"similarity must be a Similarity, got {self.similarity!r}")
+        if not isinstance(self.similarity, BlockSource):
+            raise ValueError(f"similarity must be a source of blocks, got {self.similarity!r}")
         check_landmarks(self.similarity, self.landmarks)
         root = self.root
         if root.ndim != 2 or root.shape[0] != self.landmarks.shape[0] or root.dtype not in (np.float32, np.float64):
@@ -80,23 +79,23 @@ class FittedNystroem:
 
     @cached_property
     def _against(self) -> Callable[[Any, np.ndarray], None]:
-        assert isinstance(self.similarity, DirectSimilarity)
+        assert isinstance(self.similarity, DirectSource)
         return self.similarity.against(self.landmarks)
 
     @cached_property
     def _stairs(self) -> Staircase:
         return Staircase.of(self.root, self.signature)
 
-    def __call__(self, X: Any, effort: Effort | None = None) -> np.ndarray:
+    def __call__(self, X: Any) -> np.ndarray:
         """Features of rows or objects, not placed."""
         placed = self.similarity.place(X)
         out = np.empty((placed.shape[0], self.signature.size), dtype=placed.dtype)
         out[:, self.rank :] = 0
-        if isinstance(self.similarity, DirectSimilarity):
+        if isinstance(self.similarity, DirectSource):
             fill_features(self._against, placed, self._stairs, out[:, : self.rank])
             return out
         for rows in row_blocks(placed.shape[0], max(_LEAST_ROWS, _CALLED_PAIRS // self.root.shape[0])):
-            self.multiply(self.similarity.block(placed[rows], self.landmarks, effort), out[rows])
+            self.multiply(self.similarity.block(placed[rows], self.landmarks), out[rows])
         return out
 
     def multiply(self, block: np.ndarray, out: np.ndarray) -> None:
@@ -127,13 +126,13 @@ def _write_rows(block: np.ndarray, rows: np.ndarray, out: np.ndarray) -> None:
     out[:] = block[rows[0] : rows[-1] + 1]
 
 
-def check_landmarks(similarity: Similarity, landmarks: Any) -> None:
+def check_landmarks(similarity: BlockSource, landmarks: Any) -> None:
     """An error unless landmarks are what the similarity compares with."""
-    if isinstance(similarity, CallableSimilarity):
+    if isinstance(similarity, Similarity):
         if not isinstance(landmarks, Objects) or not len(landmarks):
             raise ValueError(f"landmarks must be objects, got a value of type {type(landmarks).__name__}")
         return
-    vectors = isinstance(similarity, DirectSimilarity) and similarity.has_vectors
+    vectors = isinstance(similarity, DirectSource) and similarity.has_vectors
     if landmarks.ndim != (2 if vectors else 1) or not landmarks.shape[0]:
         kind = "rows" if vectors else "numbers of training objects"
         raise ValueError(f"landmarks must be {kind}, got an array of shape {landmarks.shape}")

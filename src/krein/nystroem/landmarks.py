@@ -2,7 +2,8 @@ r"""Landmarks for Nyström: which rows or objects stand for all of them."""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, final
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,10 +12,11 @@ from krein._core.checks import one_of
 from krein._core.clusters import cluster_centers
 from krein._core.pivots import pivoted_rows
 from krein._core.rows import as_rows
-from krein.nystroem.direct_columns import DirectColumns
-from krein.similarities.columns import CalledColumns, CandidateColumns
+from krein.nystroem.candidate_columns import CalledColumns, DirectColumns
+from krein.similarities.block_source import DirectSource, KernelSimilarity
+from krein.similarities.evaluation import Evaluation
 from krein.similarities.objects import Objects, as_objects
-from krein.similarities.similarity import DirectSimilarity, KernelSimilarity
+from krein.similarities.similarity import Pilot
 
 __all__ = ["LANDMARK_RULES", "check_rule", "landmark_objects", "select_landmarks"]
 
@@ -34,7 +36,7 @@ def check_rule(rule: Any) -> None:
 
 
 def select_landmarks(
-    similarity: DirectSimilarity, X: Any, count: int, rule: Any, rng: np.random.Generator
+    similarity: DirectSource, X: Any, count: int, rule: Any, rng: np.random.Generator
 ) -> tuple[Any, int]:
     """Landmarks by name, or those given by the user, for a kernel of this library or a matrix."""
     check_rule(rule)
@@ -57,12 +59,35 @@ def select_landmarks(
     return similarity.landmarks(X, np.sort(picked[pivoted_rows(columns, count, rng)])), columns.count
 
 
+@final
+@dataclass(frozen=True, eq=False)
+class CalledLandmarks:
+    """Landmarks for a function of two objects, and all that was evaluated with them.
+
+    Parameters
+    ----------
+    objects : Objects
+    numbers : ndarray of int
+        Which training objects they are; none where they come from elsewhere.
+    block : ndarray of shape (n_objects, n_landmarks)
+        What the function gave for all objects and the landmarks.
+    square : ndarray of shape (n_landmarks, n_landmarks)
+        And for the landmarks among each other.
+    """
+
+    objects: Objects
+    numbers: np.ndarray
+    block: np.ndarray
+    square: np.ndarray
+
+
 def landmark_objects(
-    columns: CalledColumns, X: Objects, count: int, rule: Any, rng: np.random.Generator
-) -> tuple[Objects, np.ndarray, np.ndarray]:
-    """Landmarks for a similarity that is called, and all that was evaluated with them."""
+    pilot: Pilot, evaluation: Evaluation, X: Objects, count: int, rule: Any, rng: np.random.Generator
+) -> CalledLandmarks:
+    """Landmarks by name, or those given by the user, for a similarity that is called."""
     check_rule(rule)
     n = len(X)
+    everyone = np.arange(n)
     if isinstance(rule, str):
         count = min(count, n)
         if rule == "kmeans":
@@ -71,29 +96,33 @@ def landmark_objects(
                     "landmarks='kmeans' averages rows, and these objects are not rows of numbers; use 'pivoted'"
                 )
             picked = _some(n, min(n, max(_LEAST_ROWS, _ROWS_PER_LANDMARK * count)), rng)
-            return _outside(columns, Objects(_centers(X.data, picked, count, rng)))
+            return _outside(evaluation, X, Objects(_centers(X.data, picked, count, rng)))
         if rule == "uniform" or count == n:
+            columns = CalledColumns(pilot, X, evaluation, count, everyone)
             columns.take(_some(n, count, rng))
         else:
             most = max(_LEAST_ROWS, _OBJECTS_PER_LANDMARK * count)
-            picked = np.arange(n) if n <= most else _some(n, most, rng)
-            columns.put_off(np.setdiff1d(np.arange(n), picked))
-            pivoted_rows(CandidateColumns(columns, picked), count, rng)
+            columns = CalledColumns(pilot, X, evaluation, count, everyone if n <= most else _some(n, most, rng))
+            pivoted_rows(columns, count, rng)
     else:
         numbers = np.asarray(rule) if isinstance(rule, list | np.ndarray) and len(rule) else np.empty(0)
         if numbers.ndim != 1 or numbers.dtype.kind not in "iu":
-            return _outside(columns, _given_objects(X, rule))
+            return _outside(evaluation, X, _given_objects(X, rule))
         _check_numbers(numbers, n)
         if np.unique(numbers).size != numbers.size:
             raise ValueError("landmarks must be different objects, got one of the indices twice")
+        columns = CalledColumns(pilot, X, evaluation, numbers.size, everyone)
         columns.take(numbers)
-    block = columns.matrix()
-    return X[columns.taken], block, block[columns.taken]
+    block = columns.completed()
+    return CalledLandmarks(X[columns.taken], columns.taken, block, block[columns.taken])
 
 
-def _outside(columns: CalledColumns, landmarks: Objects) -> tuple[Objects, np.ndarray, np.ndarray]:
-    block, square = columns.outside(landmarks)
-    return landmarks, block, square
+def _outside(evaluation: Evaluation, X: Objects, landmarks: Objects) -> CalledLandmarks:
+    numbers = np.arange(len(landmarks))
+    block = evaluation.rectangle(X, landmarks, np.arange(len(X)), numbers)
+    square = np.full((len(landmarks), len(landmarks)), np.nan)
+    evaluation.square(landmarks, numbers, square)
+    return CalledLandmarks(landmarks, numbers[:0], block, square)
 
 
 def _given_objects(X: Objects, rule: Any) -> Objects:
@@ -119,7 +148,7 @@ def _centers(X: Any, picked: np.ndarray, count: int, rng: np.random.Generator) -
     return centers
 
 
-def _given(similarity: DirectSimilarity, X: Any, rule: Any) -> Any:
+def _given(similarity: DirectSource, X: Any, rule: Any) -> Any:
     if similarity.has_vectors:
         return similarity.place(_matching_rows(X, rule), "landmarks")
     given = np.asarray(rule)

@@ -2,7 +2,7 @@ r"""Fitting Nyström features: landmarks, the signed root of their matrix, and w
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from krein._core.checks import positive_integer
 from krein._core.staircase import Staircase, as_staircase
 from krein._core.threads import quiet_blas
+from krein.nystroem.candidate_columns import KernelChoice
 from krein.nystroem.fitted_nystroem import FittedNystroem, fill_features
 from krein.nystroem.landmarks import check_rule, landmark_objects, select_landmarks
 from krein.nystroem.spectrum import (
@@ -20,10 +21,9 @@ from krein.nystroem.spectrum import (
     signed_spectrum,
 )
 from krein.nystroem.truncation import CLEAR_OF_ROUNDING, best_cut, check_tol, cut_by_halves
-from krein.similarities.called import CallableSimilarity
-from krein.similarities.columns import KernelChoice
-from krein.similarities.evaluation import Effort
-from krein.similarities.similarity import DirectSimilarity, PrecomputedSimilarity, Similarity
+from krein.similarities.block_source import BlockSource, DirectSource, PrecomputedSimilarity
+from krein.similarities.objects import Objects
+from krein.similarities.similarity import Similarity
 from krein.similarities.symmetry import check_symmetric, symmetric_part
 
 __all__ = ["NystroemFit", "NystroemRecipe", "fit_nystroem"]
@@ -96,11 +96,10 @@ class NystroemFit:
 
 
 def fit_nystroem(
-    similarity: Similarity,
+    similarity: BlockSource,
     X: Any,
     recipe: NystroemRecipe,
     rng: np.random.Generator,
-    effort: Effort | None = None,
     choose: KernelChoice | None = None,
 ) -> NystroemFit:
     r"""Nyström features that keep the signs of the eigenvalues.
@@ -113,21 +112,9 @@ def fit_nystroem(
     """
     X = similarity.place(X)
     landmark_rng, sample_rng = rng.spawn(2)
-    if isinstance(similarity, CallableSimilarity):
-        with similarity.columns(X, min(recipe.n_landmarks, X.shape[0]), effort) as columns:
-            landmarks, block, square = landmark_objects(columns, X, recipe.n_landmarks, recipe.landmarks, landmark_rng)
-        if choose is not None:
-            block, square = columns.settle(choose)
-        evaluation, spectrum = columns.evaluation, signed_spectrum(symmetric_part(square))
-        tol = check_tol(recipe.eigenvalue_tol)
-        if tol is None and columns.pilot.size >= _LEAST_PILOT:
-            left = block[columns.pilot]
-            tol = best_cut(spectrum, left, left, columns.pilot_matrix(), evaluation.itemsize)
-        elif tol is None:
-            tol = cut_by_halves(block, square, sample_rng, evaluation.itemsize, _HELD_OUT)
-        found = _from_block(similarity.learned(columns), landmarks, block, spectrum, tol, recipe, sample_rng, X.dtype)
-        return NystroemFit(found, evaluation.count, block)
-    assert isinstance(similarity, DirectSimilarity)
+    if isinstance(similarity, Similarity):
+        return _fit_called(similarity, X, recipe, landmark_rng, sample_rng, choose)
+    assert isinstance(similarity, DirectSource)
     if (
         isinstance(similarity, PrecomputedSimilarity)
         and X.shape[0] != X.shape[1]
@@ -137,8 +124,36 @@ def fit_nystroem(
     return _fit_direct(similarity.settled(X), X, recipe, landmark_rng, sample_rng)
 
 
+def _fit_called(
+    similarity: Similarity,
+    X: Objects,
+    recipe: NystroemRecipe,
+    landmark_rng: np.random.Generator,
+    sample_rng: np.random.Generator,
+    choose: KernelChoice | None,
+) -> NystroemFit:
+    """A fit where every value is a call."""
+    count = min(recipe.n_landmarks, len(X))
+    with similarity.evaluation((count + 1) * len(X)) as evaluation:
+        pilot = similarity.look(X, evaluation, count)
+        found = landmark_objects(pilot, evaluation, X, recipe.n_landmarks, recipe.landmarks, landmark_rng)
+    learned = pilot.similarity
+    if choose is not None:
+        learned = replace(learned, function=choose(found.block, found.square, found.numbers))
+    block = learned.similarities(found.block)
+    square = symmetric_part(learned.similarities(found.square))
+    spectrum, tol = signed_spectrum(square), check_tol(recipe.eigenvalue_tol)
+    if tol is None and pilot.numbers.size >= _LEAST_PILOT:
+        left = block[pilot.numbers]
+        tol = best_cut(spectrum, left, left, learned.similarities(pilot.values), evaluation.itemsize)
+    elif tol is None:
+        tol = cut_by_halves(block, square, sample_rng, evaluation.itemsize, _HELD_OUT)
+    fitted = _from_block(learned, found.objects, block, spectrum, tol, recipe, sample_rng, X.dtype)
+    return NystroemFit(fitted, evaluation.count, block)
+
+
 def _fit_direct(
-    similarity: DirectSimilarity,
+    similarity: DirectSource,
     X: Any,
     recipe: NystroemRecipe,
     landmark_rng: np.random.Generator,
@@ -196,8 +211,7 @@ def _from_given_block(
             f"landmarks of a block with {count} columns must be {count} numbers of rows, or the matrix of shape "
             f"{(count, count)} of their similarities to each other, got shape {given.shape} and dtype {given.dtype}"
         )
-    if similarity.symmetrize == "error":
-        check_symmetric(square, "the landmarks' matrix", way_out="use symmetrize='average'")
+    check_symmetric(square, "the landmarks' matrix")
     square, tol = symmetric_part(square), check_tol(recipe.eigenvalue_tol)
     if tol is None:
         tol = cut_by_halves(block, square, rng, X.dtype.itemsize, _HELD_OUT)
@@ -206,7 +220,7 @@ def _from_given_block(
 
 
 def _from_block(
-    similarity: Similarity,
+    similarity: BlockSource,
     landmarks: Any,
     block: np.ndarray,
     spectrum: SignedSpectrum,
@@ -232,7 +246,7 @@ def _compressed(
 
 
 def _fitted(
-    similarity: Similarity,
+    similarity: BlockSource,
     landmarks: Any,
     root: np.ndarray,
     signature: np.ndarray,

@@ -11,7 +11,6 @@ import numpy as np
 
 from krein._core.checks import FrozenParams, one_of, positive_real
 from krein.similarities.metrics import metric_source, named_metric
-from krein.similarities.object_kernel import ObjectKernel
 
 __all__ = ["FORMS", "DistanceKernel"]
 
@@ -39,7 +38,7 @@ FORMS: Mapping[str, Callable[[np.ndarray], np.ndarray]] = {
 
 @final
 @dataclass(frozen=True)
-class DistanceKernel(FrozenParams, ObjectKernel):
+class DistanceKernel(FrozenParams):
     r"""A similarity that is a function of a distance, for any distance between any objects.
 
     .. math:: k(x, y) = e^{-(d(x, y) / s)^p}
@@ -112,25 +111,31 @@ class DistanceKernel(FrozenParams, ObjectKernel):
 
     @property
     def takes_blocks(self) -> bool | None:
+        """Whether `function` takes two sequences of objects; None if that is to be found out."""
         return True if isinstance(self.metric, str) else None
 
     @property
     def precomputed(self) -> bool:
+        """Whether X holds the distances: square in `fit`, new by training objects later."""
         return isinstance(self.metric, str) and self.metric == "precomputed"
 
     @property
     def self_value(self) -> float | None:
+        """The distance of an object from itself, where it is known beforehand."""
         known = isinstance(self.metric, str) and self.metric not in _NOT_ZERO_TO_ITSELF
         return 0.0 if known and not self.precomputed else None
 
-    @property
-    def evaluator(self) -> Callable[[Any, Any], Any]:
-        return self._function
-
-    def evaluate(self, X: Any, Y: Any) -> Any:
-        return self._function(X, Y)
-
     def similarity(self, values: np.ndarray) -> np.ndarray:
+        """Similarities from distances, entry by entry.
+
+        Parameters
+        ----------
+        values : ndarray of any shape
+
+        Returns
+        -------
+        ndarray of the same shape
+        """
         if isinstance(self.power, str) or isinstance(self.scale, str):
             raise ValueError(f"power and scale must be chosen before similarities can be computed, got {self!r}")
         z = np.asarray(values, dtype=np.float64) / self.scale
@@ -142,6 +147,7 @@ class DistanceKernel(FrozenParams, ObjectKernel):
 
     @property
     def needs_fit(self) -> bool:
+        """Whether power or scale are learned from distances of training objects."""
         return isinstance(self.scale, str) or isinstance(self.power, str)
 
     @property
@@ -150,6 +156,17 @@ class DistanceKernel(FrozenParams, ObjectKernel):
         return "auto" in (self.power, self.scale)
 
     def fitted(self, values: np.ndarray) -> Self:
+        """The kernel with its scale.
+
+        Parameters
+        ----------
+        values : ndarray of shape (n_pairs,)
+            Distances between different training objects.
+
+        Returns
+        -------
+        DistanceKernel
+        """
         if self.needs_targets:
             raise ValueError(
                 f"power={self.power!r} and scale={self.scale!r} need labels or numbers to predict, and there are none; "
@@ -194,7 +211,8 @@ class DistanceKernel(FrozenParams, ObjectKernel):
         return [replace(self, power=p, scale=middle if s == "median" else s) for p in powers for s in scales]
 
     @cached_property
-    def _function(self) -> Callable[[Any, Any], Any]:
+    def function(self) -> Callable[[Any, Any], Any]:
+        """The distance of two objects, or of two sequences of objects."""
         if self.precomputed:
             raise ValueError("metric='precomputed' has no function to call: X holds the distances")
         return named_metric(self.metric, self.metric_params) if isinstance(self.metric, str) else self.metric

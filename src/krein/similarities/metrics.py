@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-__all__ = ["METRICS", "metric_source", "named_metric"]
+__all__ = ["METRICS", "is_metric", "metric_source", "named_metric"]
 
 _SCIPY = (
     *("euclidean", "sqeuclidean", "cityblock", "chebyshev", "minkowski", "cosine", "correlation", "canberra"),
@@ -48,6 +48,11 @@ def metric_source(name: str) -> str:
             return package
     known = "; ".join(f"{package}: {', '.join(names)}" for package, names in METRICS.items())
     raise ValueError(f"metric must be 'precomputed', a function or a known name, got {name!r}; known are {known}")
+
+
+def is_metric(name: str) -> bool:
+    """Whether a distance has this name."""
+    return any(name in names for names in METRICS.values())
 
 
 def named_metric(name: str, options: Mapping[str, Any] | None = None) -> Callable[[Any, Any], np.ndarray]:

@@ -1,216 +1,311 @@
-"""What Nyström and the exact learners need of a similarity: blocks of values, wherever they come from."""
+"""A similarity of objects, ``krein.Similarity``: how a function is called, made symmetric, shared among processes and kept."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+import inspect
+import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 from typing import Any, Self, final
 
 import numpy as np
-import scipy.sparse as sp
 
-from krein._core.checks import one_of
-from krein.features.sections import Sections
-from krein.kernels import Kernel
-from krein.similarities.evaluation import Effort
-from krein.similarities.object_kernel import ObjectKernel
-from krein.similarities.symmetry import check_symmetric, symmetric_part
+from krein._core.checks import FrozenParams, one_of, truth_value
+from krein._core.processes import n_processes
+from krein.kernels import DeltaGaussian, Kernel
+from krein.similarities.block_source import BlockSource, KernelSimilarity, PrecomputedSimilarity, TrainingMatrix
+from krein.similarities.cache import as_cache
+from krein.similarities.distance_kernel import DistanceKernel
+from krein.similarities.evaluation import Evaluation
+from krein.similarities.metrics import is_metric
+from krein.similarities.objects import Objects, as_objects
+from krein.similarities.symmetry import check_symmetric
 
-__all__ = [
-    "SYMMETRIZE",
-    "DirectSimilarity",
-    "KernelSimilarity",
-    "PrecomputedSimilarity",
-    "Similarity",
-    "TrainingMatrix",
-]
+__all__ = ["Pilot", "Similarity", "as_similarity", "distance_of", "is_called", "is_precomputed", "kernel_of"]
 
-_LEARNED_FROM = 512  # objects, spread over all, whose entries a kernel of a matrix learns from
-
+CALLS = ("auto", "pairs", "blocks")  # how a function is called, in the order in which errors list it
 SYMMETRIZE = ("error", "average")  # what to do with asymmetry, in the order in which errors list it
+
+_PILOT = 32  # objects, spread over all, of which all pairs are evaluated in both orders before anything else
+_PILOT_TO_FIT = 64  # where the scale of a distance is learned from them
+_PAID = 0.7  # of the landmarks: all ordered pairs of so many objects are half the square of all of them
+
+
+@final
+@dataclass(frozen=True)
+class Similarity(FrozenParams, BlockSource):
+    """A similarity of two objects: how it is called, made symmetric, shared among processes and kept is said once, here.
+
+    Every estimator that takes a function of two objects takes a `Similarity` in its place; a function alone is taken as
+    ``Similarity(function)``.
+
+    Parameters
+    ----------
+    function : callable, DistanceKernel or str
+        A function of two objects that returns their similarity, or of two sequences of objects that returns the matrix of
+        similarities; a `DistanceKernel`; or the name of a distance, taken as ``DistanceKernel(name)``.
+    call : {"auto", "pairs", "blocks"}, default="auto"
+        Whether the function takes two objects or two sequences of objects. ``"auto"`` calls it with two short sequences and tests
+        whether it returns a matrix of the right shape.
+    symmetrize : {"error", "average"}, default="error"
+        What to do if the similarity of a and b is not that of b and a: raise an error, or take the mean of both at twice the
+        cost. For this test up to 32 training objects are compared in both orders.
+    n_jobs : int or None, default=None
+        Number of processes that share the evaluations; -1 for one per processor, None for 1 unless
+        ``joblib.parallel_config`` sets another number. The values do not depend on it.
+    cache : str, path, SimilarityCache or None, default=None
+        Where to keep values, so that no pair is evaluated again in another fit, or after an error or Ctrl-C. See
+        `SimilarityCache`.
+    verbose : bool, default=False
+        Whether the progress of evaluations is shown.
+
+    Notes
+    -----
+    A grid search reaches the parameters of a `DistanceKernel` inside as ``kernel__function__power``. Processes, cache and progress
+    are not stored in model files.
+
+    Examples
+    --------
+    >>> from krein import Similarity
+    >>> def common(a, b):
+    ...     return len(set(a) & set(b))
+    >>> Similarity(common, call="pairs")(["ant", "bee"], ["tan", "eel", "cat"])
+    array([[3., 0., 2.],
+           [0., 1., 0.]])
+    """
+
+    function: Any
+    call: str = "auto"
+    symmetrize: str = "error"
+    n_jobs: int | None = None
+    cache: Any = None
+    verbose: bool = False
+
+    def __post_init__(self) -> None:
+        if isinstance(self.function, str):
+            object.__setattr__(self, "function", DistanceKernel(self.function))
+        function = self.function
+        if isinstance(function, DistanceKernel):
+            if function.precomputed:
+                raise ValueError("precomputed distances are not called: pass DistanceKernel('precomputed') itself")
+        elif isinstance(function, Kernel):
+            raise ValueError(f"{function!r} is evaluated without being called on pairs: pass the kernel itself")
+        elif not callable(function) or isinstance(function, type):
+            raise ValueError(f"function must be callable with two objects or two sequences, got {function!r}")
+        else:
+            _check_takes_two(function)
+        one_of(self.call, "call", CALLS)
+        one_of(self.symmetrize, "symmetrize", SYMMETRIZE)
+        truth_value(self.verbose, "verbose")
+        n_processes(self.n_jobs)
+        if not isinstance(self.cache, str):  # a file is opened when values are looked up
+            as_cache(self.cache)
+
+    def __sklearn_clone__(self) -> Self:
+        return self
+
+    def __call__(self, X: Any, Y: Any = None) -> np.ndarray:
+        """The matrix of similarities.
+
+        Parameters
+        ----------
+        X : sequence of objects
+        Y : sequence of objects, default=None
+            If None, X itself; each pair is evaluated once.
+
+        Returns
+        -------
+        ndarray of shape (len(X), len(Y))
+        """
+        left = as_objects(X)
+        return self.training(left).matrix if Y is None else self.block(left, as_objects(Y, "Y"))
+
+    def with_params(self, **params: Any) -> Self:
+        """The same similarity but for some parameters.
+
+        Parameters
+        ----------
+        **params : values by name of parameter
+            Those of a `DistanceKernel` inside as ``function__power``.
+
+        Returns
+        -------
+        Similarity
+        """
+        inner = {
+            name.removeprefix("function__"): params.pop(name) for name in [*params] if name.startswith("function__")
+        }
+        if inner:
+            params["function"] = params.get("function", self.function).with_params(**inner)
+        return super().with_params(**params)
+
+    @property
+    def distance(self) -> DistanceKernel | None:
+        """The function of a distance that makes the similarity, where there is one."""
+        return self.function if isinstance(self.function, DistanceKernel) else None
+
+    def place(self, X: Any, name: str = "X") -> Objects:
+        return as_objects(X, name)
+
+    def similarities(self, values: np.ndarray) -> np.ndarray:
+        """Similarities from what the function gave, which is a distance for a `DistanceKernel`."""
+        return values if self.distance is None else self.distance.similarity(values)
+
+    def block(self, X: Any, landmarks: Any) -> np.ndarray:
+        with self.evaluation(len(X) * len(landmarks)) as evaluation:
+            values = evaluation.rectangle(X, landmarks, np.arange(len(X)), np.arange(len(landmarks)))
+        values = self.similarities(values)
+        return values.astype(np.float32) if evaluation.itemsize == 4 else values
+
+    def training(self, X: Any) -> TrainingMatrix:
+        n = len(X)
+        both = min(n, _PILOT)  # are compared in both orders
+        with self.evaluation(n * (n + 1) // 2 + both * (both - 1) // 2) as evaluation:
+            pilot = self.look(X, evaluation, n)
+            values = np.full((n, n), np.nan)
+            if self.distance is not None and self.distance.self_value is not None:
+                np.fill_diagonal(values, self.distance.self_value)
+            values[np.ix_(pilot.numbers, pilot.numbers)] = pilot.values
+            evaluation.square(X, np.arange(n), values)
+        learned = pilot.similarity
+        return TrainingMatrix(learned, X, learned.similarities(values), evaluation.count)
+
+    def evaluation(self, pairs: int) -> Evaluation:
+        """A context in which so many pairs are evaluated, or fewer."""
+        average = self.symmetrize == "average"
+        call = self.call
+        if call == "auto" and self.distance is not None and self.distance.takes_blocks:
+            call = "blocks"
+        return Evaluation(
+            self.function if self.distance is None else self.distance.function,
+            call=call,
+            average=average,
+            n_jobs=self.n_jobs,
+            cache=self.cache,
+            verbose=self.verbose,
+            total=pairs * (2 if average else 1),
+        )
+
+    def look(self, X: Objects, evaluation: Evaluation, count: int) -> Pilot:
+        """Compare some objects with each other in both orders: is it symmetric, what is its scale, and how is it called?
+
+        As many as the evaluations that symmetry saves among so many landmarks will pay for, and for the scale of a distance
+        some more.
+        """
+        n, size = len(X), min(_PILOT, max(3, int(_PAID * count)))
+        needs_fit = self.distance is not None and self.distance.needs_fit
+        if needs_fit:
+            size = min(_PILOT_TO_FIT, max(size, math.isqrt(n)))
+        numbers = np.unique(np.linspace(0, n - 1, min(n, size)).astype(int))
+        values = evaluation.rectangle(X, X, numbers, numbers, symmetric=False)
+        if self.symmetrize == "error":
+            single = np.float32 if evaluation.itemsize == 4 else np.float64
+            way_out = "use krein.Similarity(function, symmetrize='average') for the mean of both orders"
+            check_symmetric(values.astype(single), "the similarity", numbers=numbers, way_out=way_out)
+        values = 0.5 * values + 0.5 * values.T
+        function = self.function
+        if needs_fit:
+            function = function.fitted(values[np.triu_indices(numbers.size, 1)])
+        learned = replace(self, function=function, call="blocks" if evaluation.takes_blocks else "pairs")
+        return Pilot(learned, numbers, values)
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class TrainingMatrix:
-    """The similarities of all training objects to each other.
+class Pilot:
+    """What a first look at some objects found.
 
     Parameters
     ----------
     similarity : Similarity
-        With all it has learned from them.
-    rows : array, CSR matrix, Objects or None
-        The training objects as `Similarity.block` takes landmarks; None where there is nothing but the matrix.
-    matrix : ndarray of shape (n, n), float64
-        Symmetric to the last bit.
-    n_evaluations : int
-        How many were computed.
+        With all that was learned.
+    numbers : ndarray of int
+        The objects, ascending.
+    values : ndarray of shape (len(numbers), len(numbers))
+        What the function gave for them, the mean of both orders.
     """
 
     similarity: Similarity
-    rows: Any
-    matrix: np.ndarray
-    n_evaluations: int
+    numbers: np.ndarray
+    values: np.ndarray
 
 
-class Similarity(ABC):
-    """A symmetric function of two objects, given by blocks of its matrix.
-
-    Rows are placed once (`place`); landmarks are whatever `block` compares rows with: objects, rows, or numbers of training
-    objects where there is nothing but a matrix.
-    """
-
-    @abstractmethod
-    def place(self, X: Any, name: str = "X") -> Any:
-        """Rows in the form the other methods take them."""
-
-    @abstractmethod
-    def block(self, X: Any, landmarks: Any, effort: Effort | None = None) -> np.ndarray:
-        """Similarities of placed rows to landmarks."""
-
-    @abstractmethod
-    def settled(self, X: Any) -> Self:
-        """The similarity with all it has to learn from placed training rows; an error if they cannot be used."""
-
-    @abstractmethod
-    def landmarks(self, X: Any, rows: np.ndarray | None = None) -> Any:
-        """The landmarks that are these rows of placed training data."""
-
-    @abstractmethod
-    def square(self, X: Any, landmarks: Any) -> np.ndarray:
-        """Similarities among landmarks."""
-
-    @abstractmethod
-    def training(self, X: Any, effort: Effort | None = None) -> TrainingMatrix:
-        """The whole matrix of placed training rows."""
+def _check_takes_two(function: Callable[..., Any]) -> None:
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # many functions in C do not say
+        return
+    try:
+        signature.bind(None, None)
+    except TypeError as error:
+        name = getattr(function, "__name__", type(function).__name__)
+        raise ValueError(
+            f"a similarity is called with two objects, or two sequences of objects, and {name}{signature} cannot be "
+            f"({error}); pass a function of two"
+        ) from error
 
 
-class DirectSimilarity(Similarity):
-    """A similarity of which any block can be had at no great cost: a kernel of this library, or a matrix."""
-
-    @property
-    @abstractmethod
-    def has_vectors(self) -> bool:
-        """Whether rows are points that can be averaged."""
-
-    def against(self, landmarks: Any) -> Callable[[Any, np.ndarray], None]:
-        """`block` for many rows and always the same landmarks."""
-        return partial(_write_block, self, landmarks)
-
-    @abstractmethod
-    def self_similarities(self, X: Any, rows: np.ndarray) -> np.ndarray:
-        """Similarities of some rows with themselves."""
-
-    def training(self, X: Any, effort: Effort | None = None) -> TrainingMatrix:
-        settled = self.settled(X)
-        rows = settled.landmarks(X)
-        matrix = np.asarray(settled.square(X, rows), dtype=np.float64)
-        return TrainingMatrix(settled, rows, matrix, X.shape[0] * (X.shape[0] + 1) // 2 if self.has_vectors else 0)
+def is_called(kernel: Any) -> bool:
+    """Whether the parameter ``kernel`` is a similarity of any objects, which is called."""
+    if isinstance(kernel, DistanceKernel):
+        return not kernel.precomputed
+    if isinstance(kernel, str):
+        return is_metric(kernel)
+    # A class is no function: DeltaGaussian for DeltaGaussian()
+    return isinstance(kernel, Similarity) or (callable(kernel) and not isinstance(kernel, type | Kernel))
 
 
-@final
-@dataclass(frozen=True)
-class KernelSimilarity(DirectSimilarity):
-    """A kernel of this library."""
-
-    kernel: Kernel
-
-    has_vectors = True
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.kernel, Kernel):
-            raise ValueError(f"kernel must be a kernel of krein.kernels, got {self.kernel!r}")
-
-    def place(self, X: Any, name: str = "X") -> Any:
-        return self.kernel.place(X, f"the sparse matrix {name}" if sp.issparse(X) else name)
-
-    def settled(self, X: Any) -> Self:
-        return self
-
-    def landmarks(self, X: Any, rows: np.ndarray | None = None) -> Any:
-        return X if rows is None else X[rows]
-
-    def block(self, X: Any, landmarks: Any, effort: Effort | None = None) -> np.ndarray:
-        return self.kernel.gram(X, landmarks)
-
-    def square(self, X: Any, landmarks: Any) -> np.ndarray:
-        return self.kernel.gram(landmarks)
-
-    def against(self, landmarks: Any) -> Callable[[Any, np.ndarray], None]:
-        if sp.issparse(landmarks):
-            return super().against(landmarks)
-        return Sections(self.kernel, np.asarray(landmarks, dtype=np.float64)).write
-
-    def self_similarities(self, X: Any, rows: np.ndarray) -> np.ndarray:
-        return np.full(rows.size, float(self.kernel.radial(np.zeros(1))[0]))
+def is_precomputed(kernel: Any) -> bool:
+    """Whether the parameter ``kernel`` says that X is a matrix of similarities, or of distances."""
+    if isinstance(kernel, DistanceKernel):
+        return kernel.precomputed
+    return isinstance(kernel, str) and kernel == "precomputed"
 
 
-@final
-@dataclass(frozen=True)
-class PrecomputedSimilarity(DirectSimilarity):
-    """Rows of a matrix of similarities to all training objects; a landmark is the number of a training object.
-
-    Parameters
-    ----------
-    kernel : ObjectKernel or None, default=None
-        What makes similarities of the entries, where those are distances, say.
-    symmetrize : {"error", "average"}, default="error"
-        What to do with a training matrix that is not symmetric. Rows of new objects are taken as they are.
-    """
-
-    kernel: ObjectKernel | None = None
-    symmetrize: str = "error"
-
-    has_vectors = False
-
-    def __post_init__(self) -> None:
-        one_of(self.symmetrize, "symmetrize", SYMMETRIZE)
-
-    def place(self, X: Any, name: str = "X") -> Any:
-        return X
-
-    def settled(self, X: Any) -> PrecomputedSimilarity:
-        if X.shape[0] != X.shape[1]:
-            raise ValueError(
-                "kernel='precomputed' is fitted on a square matrix of similarities between training objects, got shape "
-                f"{X.shape}; a block of similarities to some landmarks needs landmarks: their numbers among the rows, or "
-                "the matrix of their similarities to each other"
-            )
-        if self.symmetrize == "error":
-            check_symmetric(
-                X, "the precomputed matrix", way_out="pass its symmetric part (K + K.T) / 2, or symmetrize='average'"
-            )
-        return self.learned(X)
-
-    def learned(self, X: Any) -> PrecomputedSimilarity:
-        """The similarity with all that its kernel learns from the entries of a block."""
-        if self.kernel is None or not self.kernel.needs_fit:
-            return self
-        rows, columns = (np.unique(np.linspace(0, n - 1, min(n, _LEARNED_FROM)).astype(int)) for n in X.shape)
-        values = _dense(X[rows][:, columns])
-        apart = values[rows[:, None] != columns] if X.shape[0] == X.shape[1] else values.ravel()
-        return PrecomputedSimilarity(self.kernel.fitted(apart), self.symmetrize)
-
-    def landmarks(self, X: Any, rows: np.ndarray | None = None) -> np.ndarray | None:
-        return rows
-
-    def block(self, X: Any, landmarks: Any, effort: Effort | None = None) -> np.ndarray:
-        columns = _dense(X if landmarks is None else X[:, landmarks])
-        return columns if self.kernel is None else self.kernel.similarity(columns)
-
-    def square(self, X: Any, landmarks: Any) -> np.ndarray:
-        return symmetric_part(self.block(X if landmarks is None else X[landmarks], landmarks))
-
-    def self_similarities(self, X: Any, rows: np.ndarray) -> np.ndarray:
-        diagonal = np.asarray(X.diagonal()[rows], dtype=np.float64)
-        return diagonal if self.kernel is None else self.kernel.similarity(diagonal)
+def distance_of(kernel: Any) -> DistanceKernel | None:
+    """The function of a distance that the parameter ``kernel`` is or holds."""
+    if isinstance(kernel, str) and is_metric(kernel):
+        return DistanceKernel(kernel)
+    found = kernel.function if isinstance(kernel, Similarity) else kernel
+    return found if isinstance(found, DistanceKernel) else None
 
 
-def _write_block(similarity: Similarity, landmarks: Any, X: Any, out: np.ndarray) -> None:
-    out[:] = similarity.block(X, landmarks)
+def kernel_of(similarity: BlockSource) -> Any:
+    """What a fitted similarity would be given as ``kernel`` for."""
+    if isinstance(similarity, PrecomputedSimilarity):
+        return "precomputed" if similarity.kernel is None else similarity.kernel
+    if isinstance(similarity, Similarity):
+        return similarity.function
+    assert isinstance(similarity, KernelSimilarity)
+    return similarity.kernel
 
 
-def _dense(block: Any) -> np.ndarray:
-    return np.asarray(block.toarray() if sp.issparse(block) else block)
+def as_similarity(kernel: Any) -> BlockSource:
+    """A similarity from what the parameter ``kernel`` may be."""
+    if kernel is None:
+        return KernelSimilarity(DeltaGaussian())
+    if isinstance(kernel, Kernel):
+        return KernelSimilarity(kernel)
+    if isinstance(kernel, Similarity):
+        return kernel
+    if is_precomputed(kernel):
+        return PrecomputedSimilarity(kernel if isinstance(kernel, DistanceKernel) else None)
+    if is_called(kernel):
+        return Similarity(kernel)
+    if isinstance(kernel, str):
+        raise ValueError(
+            f"kernel must be a kernel of krein.kernels, a function, the name of a distance or 'precomputed', got {kernel!r}; "
+            f"kernels by name come from krein.kernels.parse_kernel({kernel!r})"
+        )
+    if isinstance(kernel, type):
+        raise TypeError(f"kernel must be an instance, got the class {kernel.__name__}; write {kernel.__name__}(...)")
+    raise TypeError(
+        "kernel must be a kernel of krein.kernels, a function of two objects, the name of a distance or 'precomputed', got "
+        f"{_short(kernel)}"
+    )
+
+
+def _short(value: Any) -> str:
+    if hasattr(value, "shape"):
+        return f"an array of shape {value.shape}: pass kernel='precomputed', and the matrix as X to fit"
+    return f"{value!r} of type {type(value).__name__}"

@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import krein
-from krein import KreinMDS, KreinPCA
+from krein import KreinMDS, KreinPCA, Similarity
 
 
 @parametrize_with_checks([KreinMDS()])  # with a function it takes any objects, of which these checks know nothing
@@ -96,7 +96,7 @@ def test_rows_and_a_function_are_precomputed_distances(rng):
     def city(A, B):
         return cdist(A, B, "cityblock")
 
-    by_rows, by_matrix = KreinMDS(3, metric=city, call="blocks").fit(X), KreinMDS(3).fit(city(X, X))
+    by_rows, by_matrix = KreinMDS(3, metric=Similarity(city, call="blocks")).fit(X), KreinMDS(3).fit(city(X, X))
     np.testing.assert_allclose(by_rows.embedding_, by_matrix.embedding_, atol=1e-9)
     np.testing.assert_allclose(by_rows.transform(new), by_matrix.transform(city(new, X)), atol=1e-9)
     assert not krein.KreinMDS(metric=city).__sklearn_tags__().input_tags.pairwise

@@ -37,10 +37,10 @@ class ExactKreinRidge(KernelMatrixMixin, SavableMixin, RegressorMixin, FrozenPar
 
     Parameters
     ----------
-    kernel : Kernel, callable, "precomputed" or None, default=None
-        A kernel of `krein.kernels`; a function of two objects of any kind or of two sequences of objects; or
-        ``"precomputed"``, for similarities of rows to the training rows. It must be symmetric and may have any signs. None
-        means ``DeltaGaussian()``, as in every map.
+    kernel : Kernel, callable, Similarity, DistanceKernel, str or None, default=None
+        A kernel of `krein.kernels`; a function of two objects of any kind or of two sequences of objects, alone or in a
+        `Similarity`; a `DistanceKernel`, or the name of a distance for one; or ``"precomputed"``, for similarities of rows to the
+        training rows. It must be symmetric and may have any signs. None means ``DeltaGaussian()``, as in every map.
     regularizer : {"hilbert", "two", "krein"}, default="hilbert"
         ``"hilbert"`` regularizes with :math:`|K|`, ``"two"`` with its positive and negative parts separately, ``"krein"`` with
         K itself.
@@ -48,8 +48,6 @@ class ExactKreinRidge(KernelMatrixMixin, SavableMixin, RegressorMixin, FrozenPar
         As in `KreinRidge`. Several values are compared by leave-one-out for ``"krein"``, and by five-fold cross-validation for
         the others, because :math:`|K|` of all rows depends on the row that is left out.
     fit_intercept : bool, default=True
-    call, symmetrize, n_jobs, cache, verbose
-        How a callable is evaluated, as in `KreinNystroem`.
 
     Attributes
     ----------
@@ -62,7 +60,8 @@ class ExactKreinRidge(KernelMatrixMixin, SavableMixin, RegressorMixin, FrozenPar
     X_fit_ : array or CSR matrix of shape (n_samples, n_features), Objects, or None for ``"precomputed"``
         Training rows, of unit length if the kernel is defined on a sphere; or objects.
     n_evaluations_ : int
-        Number of similarities that `fit` computed: no pair twice, and (i, j) is used for (j, i).
+        Number of similarities that `fit` computed: (i, j) is used for (j, i), and no pair is computed twice; but a function is
+        tested for symmetry on up to 32 objects, which are compared in both orders.
 
     Notes
     -----
@@ -85,21 +84,11 @@ class ExactKreinRidge(KernelMatrixMixin, SavableMixin, RegressorMixin, FrozenPar
         regularizer: str = "hilbert",
         lam: Any = "auto",
         fit_intercept: bool = True,
-        call: str = "auto",
-        symmetrize: str = "error",
-        n_jobs: int | None = None,
-        cache: Any = None,
-        verbose: bool = False,
     ) -> None:
         self.kernel = kernel
         self.regularizer = regularizer
         self.lam = lam
         self.fit_intercept = fit_intercept
-        self.call = call
-        self.symmetrize = symmetrize
-        self.n_jobs = n_jobs
-        self.cache = cache
-        self.verbose = verbose
 
     @quiet_blas()
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -178,7 +167,7 @@ class ExactKreinSVC(KernelMatrixMixin, SavableMixin, ClassifierMixin, FrozenPara
 
     Parameters
     ----------
-    kernel : Kernel, callable, "precomputed" or None, default=None
+    kernel : Kernel, callable, Similarity, DistanceKernel, str or None, default=None
         As in `ExactKreinRidge`.
     C : float, default=1.0
         Cost of a violated margin.
@@ -186,8 +175,6 @@ class ExactKreinSVC(KernelMatrixMixin, SavableMixin, ClassifierMixin, FrozenPara
         Factors of C for the rows of each class. ``"balanced"`` gives every class the same total weight.
     tol : float, default=1e-4
         Stopping tolerance of the solver.
-    call, symmetrize, n_jobs, cache, verbose
-        How a callable is evaluated, as in `KreinNystroem`.
 
     Attributes
     ----------
@@ -233,21 +220,11 @@ class ExactKreinSVC(KernelMatrixMixin, SavableMixin, ClassifierMixin, FrozenPara
         C: float = 1.0,
         class_weight: Any = None,
         tol: float = 1e-4,
-        call: str = "auto",
-        symmetrize: str = "error",
-        n_jobs: int | None = None,
-        cache: Any = None,
-        verbose: bool = False,
     ) -> None:
         self.kernel = kernel
         self.C = C
         self.class_weight = class_weight
         self.tol = tol
-        self.call = call
-        self.symmetrize = symmetrize
-        self.n_jobs = n_jobs
-        self.cache = cache
-        self.verbose = verbose
 
     @quiet_blas()
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,14 +15,14 @@ from krein.estimators.maps.objects import check_objects, object_tags
 from krein.estimators.numbers import checked_rows, numbers_in
 from krein.learning.distance_choice import tuned_matrix
 from krein.similarities import (
-    DistanceKernel,
-    Effort,
+    BlockSource,
     KernelSimilarity,
     Objects,
     PrecomputedSimilarity,
     Similarity,
     TrainingMatrix,
     as_similarity,
+    distance_of,
     is_called,
     is_precomputed,
 )
@@ -33,12 +34,7 @@ class KernelMatrixMixin(BaseEstimator):
     """A learner on the whole matrix of similarities of its training rows or objects."""
 
     kernel: Any
-    call: str
-    symmetrize: str
-    n_jobs: int | None
-    cache: Any
-    verbose: bool
-    similarity_: Similarity
+    similarity_: BlockSource
     X_fit_: Any
     n_evaluations_: int
     _stands_for: ClassVar[Mapping[str, Callable[[Any], Any]]] = {"kernel": default_kernel}
@@ -64,13 +60,15 @@ class KernelMatrixMixin(BaseEstimator):
 
         Targets, numbers or ±1 for each class, are for a kernel that is to be chosen by what it predicts.
         """
-        kernel = self.kernel
-        tuned = isinstance(kernel, DistanceKernel) and kernel.needs_fit  # also a median: here it is that of all pairs
-        similarity = as_similarity(
-            kernel.as_distance() if tuned else kernel, call=self.call, symmetrize=self.symmetrize
-        )
-        trained = similarity.training(similarity.place(X), self._effort)
-        return tuned_matrix(trained, kernel, targets) if tuned else trained
+        similarity, kernel = as_similarity(self.kernel), distance_of(self.kernel)
+        if kernel is None or not kernel.needs_fit:
+            return similarity.training(similarity.place(X))
+        # the distances first; the median is that of all pairs here
+        if isinstance(similarity, Similarity):
+            similarity = replace(similarity, function=kernel.as_distance())
+        else:
+            similarity = as_similarity(kernel.as_distance())
+        return tuned_matrix(similarity.training(similarity.place(X)), kernel, targets)
 
     def _keep(self, trained: TrainingMatrix) -> None:
         self.similarity_, self.X_fit_ = trained.similarity, trained.rows
@@ -81,11 +79,7 @@ class KernelMatrixMixin(BaseEstimator):
         called = is_called(self.kernel)
         X = check_objects(self, X, first=False) if called else checked_rows(self, X, **self._rows, reset=False)
         placed = self.similarity_.place(X)
-        return np.asarray(self.similarity_.block(placed, self.X_fit_, self._effort), dtype=np.float64)
-
-    @property
-    def _effort(self) -> Effort:
-        return Effort(self.n_jobs, self.cache, self.verbose)
+        return np.asarray(self.similarity_.block(placed, self.X_fit_), dtype=np.float64)
 
     @property
     def _rows(self) -> dict[str, Any]:
@@ -99,8 +93,8 @@ class KernelMatrixMixin(BaseEstimator):
     def _check_rows(self, n_samples: int) -> None:
         """An error unless similarity, training rows and coefficients fit each other, for models that come from files."""
         similarity, rows = self.similarity_, self.X_fit_
-        if not isinstance(similarity, Similarity):
-            raise ValueError(f"similarity_ must be a Similarity, got {similarity!r}")
+        if not isinstance(similarity, BlockSource):
+            raise ValueError(f"similarity_ must be one of the classes of krein.similarities, got {similarity!r}")
         columns = vars(self).get("n_features_in_")
         if isinstance(similarity, PrecomputedSimilarity):
             fits = rows is None and columns == n_samples

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Self, final
 
 import numpy as np
@@ -15,7 +16,15 @@ from krein.estimators.maps.objects import check_objects, object_tags
 from krein.estimators.numbers import checked_rows
 from krein.files.models import SavableMixin
 from krein.learning.embedding import FittedEmbedding, fit_embedding
-from krein.similarities import DistanceKernel, Effort, Objects, as_similarity, is_called, is_precomputed
+from krein.similarities import (
+    DistanceKernel,
+    Objects,
+    Similarity,
+    as_similarity,
+    distance_of,
+    is_called,
+    is_precomputed,
+)
 
 __all__ = ["KreinMDS"]
 
@@ -37,17 +46,16 @@ class KreinMDS(SavableMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     ----------
     n_components : int, default=2
         Number of axes, those of largest :math:`|\theta|`. Columns beyond the rank are zero.
-    metric : "precomputed", str, callable or DistanceKernel, default="precomputed"
+    metric : "precomputed", str, callable, Similarity or DistanceKernel, default="precomputed"
         ``"precomputed"``: `fit` takes the matrix of distances between training objects, and `transform` that of new objects
         (rows) to training objects (columns). For any sequence of objects: the name of a distance or a function as in
-        `DistanceKernel`, or a `DistanceKernel`, of which only the distance is used.
+        `DistanceKernel`, alone or in a `Similarity`, which says how it is called, shared and kept; or a `DistanceKernel`, of
+        which only the distance is used.
     n_landmarks : int or "auto", default="auto"
         Number of objects, drawn at random, that all objects are compared with. ``"auto"`` takes all of up to 2,000 objects,
         and 1,000 landmarks for more.
     random_state : int, RandomState instance or None, default=None
         Seed of the draw of landmarks.
-    call, symmetrize, n_jobs, cache, verbose
-        How a function is evaluated, as in `KreinNystroem`.
 
     Attributes
     ----------
@@ -93,21 +101,11 @@ class KreinMDS(SavableMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         metric: Any = "precomputed",
         n_landmarks: int | str = "auto",
         random_state: Any = None,
-        call: str = "auto",
-        symmetrize: str = "error",
-        n_jobs: int | None = None,
-        cache: Any = None,
-        verbose: bool = False,
     ) -> None:
         self.n_components = n_components
         self.metric = metric
         self.n_landmarks = n_landmarks
         self.random_state = random_state
-        self.call = call
-        self.symmetrize = symmetrize
-        self.n_jobs = n_jobs
-        self.cache = cache
-        self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the axes.
@@ -138,12 +136,10 @@ class KreinMDS(SavableMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         ndarray of shape (n_samples, n_components)
         """
         width = positive_integer(self.n_components, "n_components")
-        metric = as_similarity(_distance(self.metric), call=self.call, symmetrize=self.symmetrize)
+        metric = as_similarity(_distance(self.metric))
         X = metric.place(self._checked(X, first=True))
         rng = as_generator(self.random_state)
-        self.map_, self.embedding_ = fit_embedding(
-            metric, X, width, self._landmark_count(X.shape[0]), rng, self._effort
-        )
+        self.map_, self.embedding_ = fit_embedding(metric, X, width, self._landmark_count(X.shape[0]), rng)
         self._n_features_out = width
         return self.embedding_.astype(X.dtype)
 
@@ -161,7 +157,7 @@ class KreinMDS(SavableMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         """
         check_is_fitted(self, "map_")
         X = self.map_.metric.place(self._checked(X, first=False))
-        return self.map_(X, self._effort).astype(X.dtype, copy=False)
+        return self.map_(X).astype(X.dtype, copy=False)
 
     def _checked(self, X: Any, *, first: bool) -> Any:
         metric = _distance(self.metric)
@@ -174,10 +170,6 @@ class KreinMDS(SavableMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     def _has_columns(self) -> bool:
         fitted = vars(self).get("map_")
         return not (isinstance(fitted, FittedEmbedding) and isinstance(fitted.landmarks, Objects))
-
-    @property
-    def _effort(self) -> Effort:
-        return Effort(self.n_jobs, self.cache, self.verbose)
 
     def _landmark_count(self, n: int) -> int:
         if isinstance(self.n_landmarks, str):
@@ -224,10 +216,10 @@ class KreinMDS(SavableMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
 def _distance(metric: Any) -> Any:
     """The parameter as a kernel whose values are distances."""
-    if isinstance(metric, DistanceKernel):
-        return metric.as_distance()
-    if isinstance(metric, str):
-        return metric if metric == "precomputed" else DistanceKernel(metric).as_distance()
-    if not is_called(metric):
+    kernel = DistanceKernel(metric) if isinstance(metric, str) and metric != "precomputed" else distance_of(metric)
+    if kernel is not None:
+        distance = kernel.as_distance()
+        return replace(metric, function=distance) if isinstance(metric, Similarity) else distance
+    if not is_called(metric) and not is_precomputed(metric):
         raise ValueError(f"metric must be 'precomputed', a name, a DistanceKernel or a function, got {metric!r}")
     return metric

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any, final
 
@@ -16,9 +17,19 @@ from krein.estimators.maps.objects import ObjectMap, check_objects, object_tags
 from krein.kernels import Kernel
 from krein.learning.distance_choice import chosen_kernel
 from krein.nystroem import FittedNystroem, NystroemFit, NystroemRecipe, fit_nystroem
+from krein.nystroem.candidate_columns import KernelChoice
 from krein.rows.targets import target_columns
-from krein.similarities import DistanceKernel, Effort, Objects, as_similarity, is_called, is_precomputed, kernel_of
-from krein.similarities.columns import KernelChoice
+from krein.similarities import (
+    BlockSource,
+    Objects,
+    PrecomputedSimilarity,
+    Similarity,
+    as_similarity,
+    distance_of,
+    is_called,
+    is_precomputed,
+    kernel_of,
+)
 
 __all__ = ["KreinNystroem"]
 
@@ -36,12 +47,13 @@ class KreinNystroem(ObjectMap, SignedFeatureMap):
 
     Parameters
     ----------
-    kernel : Kernel, callable or "precomputed", default=None
+    kernel : Kernel, callable, Similarity, DistanceKernel, str or None, default=None
         A kernel of :mod:`krein.kernels`; a function of two objects that returns their similarity, or of two sequences of
-        objects that returns the matrix of similarities; or ``"precomputed"``: `fit` takes the square matrix of similarities
-        between training objects, `transform` the rectangular one of new objects (rows) to training objects (columns). ``None``
-        is ``DeltaGaussian()``. With a callable X may be any sequence: a list of strings, arrays of different lengths or
-        graphs, an array of any dimension, a DataFrame.
+        objects that returns the matrix of similarities, alone or in a `Similarity`, which says how it is called, shared and
+        kept; a `DistanceKernel`, or the name of a distance for one; or ``"precomputed"``: `fit` takes the square matrix of
+        similarities between training objects, `transform` the rectangular one of new objects (rows) to training objects
+        (columns). ``None`` is ``DeltaGaussian()``. With a function or a distance X may be any sequence: a list of strings, arrays
+        of different lengths or graphs, an array of any dimension, a DataFrame.
     n_components : int, default=512
         Number of output columns. Columns beyond the rank are zero, for example if there are fewer training rows (see ``rank_``).
     landmarks : {"auto", "pivoted", "kmeans", "uniform"} or landmarks, default="auto"
@@ -60,20 +72,6 @@ class KreinNystroem(ObjectMap, SignedFeatureMap):
         this the approximation of an indefinite matrix may be arbitrarily large [1]_. ``"auto"`` keeps all eigenvalues of a
         kernel of :mod:`krein.kernels` if they are positive and far above rounding; otherwise it takes the value between 0.1 and
         1e-12 (1e-6 in float32) with the least error on a sample of training rows.
-    call : {"auto", "pairs", "blocks"}, default="auto"
-        Whether a callable takes two objects or two sequences of objects. ``"auto"`` calls it with two short sequences and tests
-        whether it returns a matrix of the right shape.
-    symmetrize : {"error", "average"}, default="error"
-        What to do if the similarity of a and b is not that of b and a: raise an error, or take the mean of both at twice the
-        cost. A callable is tested on up to 32 objects; similarities of new objects to a precomputed kernel are not tested.
-    n_jobs : int or None, default=None
-        Number of processes that share the evaluations of a callable; -1 for one per processor, None for 1 unless
-        ``joblib.parallel_config`` sets another number.
-    cache : str, path, SimilarityCache or None, default=None
-        Where to keep the values of a callable, so that no pair is evaluated again in another fit, or after an error or Ctrl-C.
-        See :class:`krein.SimilarityCache`.
-    verbose : bool, default=False
-        Whether the progress of a callable's evaluations is shown.
     random_state : int, RandomState instance or None, default=None
 
     Attributes
@@ -84,7 +82,8 @@ class KreinNystroem(ObjectMap, SignedFeatureMap):
     landmarks_ : array of shape (n_landmarks, n_features), or objects, or (n_landmarks,) indices for a precomputed kernel
     n_evaluations_ : int
         Number of similarities that `fit` or `fit_transform` computed: for a callable and m landmarks among n objects at most
-        ``(m + 1) * n``; `fit_transform` needs no further evaluations for the features of the training objects.
+        ``(m + 1) * n``, or twice as many if both orders are averaged; `fit_transform` needs no further evaluations for the
+        features of the training objects.
     eigenvalues_ : ndarray of shape (rank,)
         Eigenvalues of the landmark block that are kept, the largest absolute value first.
     eigenvalue_tol_ : float
@@ -144,17 +143,12 @@ class KreinNystroem(ObjectMap, SignedFeatureMap):
 
     def __init__(
         self,
-        kernel: Kernel | Callable[[Any, Any], Any] | str | None = None,
+        kernel: Kernel | Similarity | Callable[[Any, Any], Any] | str | None = None,
         n_components: int = 512,
         *,
         landmarks: Any = "auto",
         oversampling: int = 1,
         eigenvalue_tol: str | float = "auto",
-        call: str = "auto",
-        symmetrize: str = "error",
-        n_jobs: int | None = None,
-        cache: Any = None,
-        verbose: bool = False,
         random_state: Any = None,
     ) -> None:
         self.kernel = kernel
@@ -162,11 +156,6 @@ class KreinNystroem(ObjectMap, SignedFeatureMap):
         self.landmarks = landmarks
         self.oversampling = oversampling
         self.eigenvalue_tol = eigenvalue_tol
-        self.call = call
-        self.symmetrize = symmetrize
-        self.n_jobs = n_jobs
-        self.cache = cache
-        self.verbose = verbose
         self.random_state = random_state
 
     @quiet_blas()
@@ -194,38 +183,35 @@ class KreinNystroem(ObjectMap, SignedFeatureMap):
 
     def _fit(self, X: Any, y: Any, rng: np.random.Generator) -> NystroemFit:
         recipe = NystroemRecipe(self.n_components, self.landmarks, self.oversampling, self.eigenvalue_tol)
-        kernel, choose = self.kernel, None
-        if isinstance(self.kernel, DistanceKernel) and self._needs_targets and y is not None:
-            kernel, choose = self._choice(self.kernel, X, y)
-        similarity = as_similarity(kernel, call=self.call, symmetrize=self.symmetrize)
-        found = fit_nystroem(similarity, X, recipe, rng, self._effort(), choose)
+        similarity, choose = as_similarity(self.kernel), None
+        if self._needs_targets and y is not None:
+            similarity, choose = self._choice(similarity, X, y)
+        found = fit_nystroem(similarity, X, recipe, rng, choose)
         self.kernel_ = kernel_of(found.map.similarity)
         self.n_evaluations_ = found.n_evaluations
         return found
 
-    def _choice(self, kernel: DistanceKernel, X: Any, y: Any) -> tuple[DistanceKernel, KernelChoice | None]:
-        """The kernel to begin with, and what chooses the one to end with; chosen already where X holds the distances."""
+    def _choice(self, similarity: BlockSource, X: Any, y: Any) -> tuple[BlockSource, KernelChoice | None]:
+        """The similarity to begin with, and what chooses the one to end with; chosen already where X holds the distances."""
         y = check_array(y, ensure_2d=False, dtype=None, input_name="y")
         check_consistent_length(X, y)
         targets = target_columns(y)
-        if not kernel.precomputed:
-            return kernel.before_choice(), partial(chosen_kernel, kernel, targets)
-        rows = np.arange(X.shape[0])
+        if isinstance(similarity, Similarity) and similarity.distance is not None:
+            kernel = similarity.distance
+            return replace(similarity, function=kernel.before_choice()), partial(chosen_kernel, kernel, targets)
+        assert isinstance(similarity, PrecomputedSimilarity)
+        assert similarity.kernel is not None
         if X.shape[0] != X.shape[1]:
             raise ValueError(
                 f"power and scale 'auto' need the distances between all training objects, got shape {X.shape}; set numbers"
             )
-        return chosen_kernel(kernel, targets, X, X, rows), None
+        rows = np.arange(X.shape[0])
+        return replace(similarity, kernel=chosen_kernel(similarity.kernel, targets, X, X, rows)), None
 
     @property
     def _needs_targets(self) -> bool:
-        return isinstance(self.kernel, DistanceKernel) and self.kernel.needs_targets
-
-    def _features(self, X: Any) -> np.ndarray:
-        return self.map_(X, self._effort())
-
-    def _effort(self) -> Effort:
-        return Effort(self.n_jobs, self.cache, self.verbose)
+        kernel = distance_of(self.kernel)
+        return kernel is not None and kernel.needs_targets
 
     def _checked(self, X: Any, *, first: bool) -> Any:
         return check_objects(self, X, first=first) if self._takes_objects else super()._checked(X, first=first)

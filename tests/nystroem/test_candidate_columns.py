@@ -7,10 +7,9 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from krein import KreinNystroem
+from krein import KreinNystroem, Similarity
 from krein.nystroem import landmarks
-from krein.similarities.called import CallableSimilarity
-from krein.similarities.columns import CandidateColumns
+from krein.nystroem.candidate_columns import CalledColumns
 from krein.similarities.objects import Objects
 
 N = 300
@@ -32,27 +31,23 @@ def few_candidates(monkeypatch):
 
 
 @pytest.mark.parametrize("function", [near, near_blocks])
-@pytest.mark.parametrize("put_off", [True, False])
-def test_columns_are_the_same_whether_some_are_put_off(function, put_off):
-    candidates = np.arange(0, N, 3)
-    similarity = CallableSimilarity(function, function is near_blocks)
-    with similarity.columns(Objects(X), 20) as columns:
-        if put_off:
-            columns.put_off(np.setdiff1d(np.arange(N), candidates))
-        seen = CandidateColumns(columns, candidates if put_off else np.arange(N))
-        for chosen in (np.array([5, 0, 99]), np.array([7]), np.arange(20, 26)):
-            numbers = candidates[chosen] if put_off else chosen
-            block = seen.take(chosen)
-            rows = candidates if put_off else np.arange(N)
-            np.testing.assert_allclose(block, near_blocks(X[rows], X[numbers]), atol=1e-12)
-        np.testing.assert_allclose(columns.matrix(), near_blocks(X, X[columns.taken]), atol=1e-12)
-
-
-def test_more_columns_than_were_announced():
-    with CallableSimilarity(near, False).columns(Objects(X), 2) as columns:
-        columns.take(np.array([4, 9]))
-        columns.take(np.array([1, 299, 30]))
-        np.testing.assert_allclose(columns.matrix(), near_blocks(X, X[[4, 9, 1, 299, 30]]), atol=1e-12)
+def test_columns_are_the_function_and_no_pair_is_evaluated_twice(function):
+    """Landmarks sought among all objects or some, the rest evaluated in the end."""
+    exact = near_blocks(X, X)
+    for candidates in (np.arange(N), np.arange(0, N, 3)):
+        similarity = Similarity(function, call="blocks" if function is near_blocks else "pairs")
+        objects = Objects(X)
+        with similarity.evaluation(21 * N) as evaluation:
+            pilot = similarity.look(objects, evaluation, 20)
+            columns = CalledColumns(pilot, objects, evaluation, 20, candidates)
+            np.testing.assert_allclose(columns.diagonal(), np.diagonal(exact)[candidates], atol=1e-12)
+            np.testing.assert_allclose(
+                columns.among(np.arange(9)), exact[np.ix_(candidates[:9], candidates[:9])], atol=1e-12
+            )
+            for some in (np.array([5]), np.array([0, 40, 7]), np.array([90, 11])):
+                taken = columns.take(some)
+                np.testing.assert_allclose(taken, exact[np.ix_(candidates, candidates[some])], atol=1e-12)
+            np.testing.assert_allclose(columns.completed(), exact[:, columns.taken], atol=1e-12)
 
 
 def test_landmarks_among_some_objects_take_no_pair_twice(few_candidates):
@@ -62,7 +57,7 @@ def test_landmarks_among_some_objects_take_no_pair_twice(few_candidates):
         seen[frozenset((a.tobytes(), b.tobytes()))] += 1
         return near(a, b)
 
-    found = KreinNystroem(counted, 20, call="pairs", random_state=0)
+    found = KreinNystroem(Similarity(counted, call="pairs"), 20, random_state=0)
     Z = found.fit_transform(X)
     assert found.n_evaluations_ == sum(seen.values()) <= 21 * N
     # only those of the pilot, which are evaluated in both orders to see whether they agree
@@ -76,11 +71,11 @@ def test_landmarks_come_from_the_candidates_and_approximate_as_well(few_candidat
     exact = near_blocks(X, X)
     errors = []
     for seed in range(5):
-        some = KreinNystroem(near, 20, call="pairs", random_state=seed)
+        some = KreinNystroem(Similarity(near, call="pairs"), 20, random_state=seed)
         Z = some.fit_transform(X)
         assert len(np.unique(some.landmarks_, axis=0)) == 20
         errors.append(np.linalg.norm(exact - (Z * some.signature_) @ Z.T))
-        uniform = KreinNystroem(near, 20, call="pairs", landmarks="uniform", random_state=seed)
+        uniform = KreinNystroem(Similarity(near, call="pairs"), 20, landmarks="uniform", random_state=seed)
         Z = uniform.fit_transform(X)
         errors[-1] /= np.linalg.norm(exact - (Z * uniform.signature_) @ Z.T)
     assert np.median(errors) < 1.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import struct
 import threading
@@ -26,7 +27,7 @@ _HEADER = b"krein similarity cache 1\n"
 class SimilarityCache:
     """Keeps the similarity (or distance) of each pair of objects, so that no pair is evaluated twice.
 
-    Pass it, or the path of its file, as ``cache`` to `KreinNystroem`, `ExactKreinRidge` or `ExactKreinSVC`. Computed values are
+    Pass it, or the path of its file, as ``cache`` to `krein.Similarity`. Computed values are
     kept when an evaluation fails, when Ctrl-C stops a fit, and, in a file, when the program ends; the next fit continues from
     there. Objects are identified by their contents, not by their positions, so the folds of a cross-validation and the candidates
     of a search share one cache. Use one cache for each similarity: a cache does not record which function its values belong to.
@@ -46,13 +47,13 @@ class SimilarityCache:
 
     Examples
     --------
-    >>> from krein import KreinNystroem, SimilarityCache
+    >>> from krein import KreinNystroem, Similarity, SimilarityCache
     >>> def common(a, b):
     ...     return len(set(a) & set(b))
-    >>> words, cache = ["ant", "bee", "cat", "dog", "eel"], SimilarityCache()
-    >>> KreinNystroem(common, 3, cache=cache, random_state=0).fit(words).n_evaluations_ > 0
+    >>> words, similarity = ["ant", "bee", "cat", "dog", "eel"], Similarity(common, cache=SimilarityCache())
+    >>> KreinNystroem(similarity, 3, random_state=0).fit(words).n_evaluations_ > 0
     True
-    >>> KreinNystroem(common, 3, cache=cache, random_state=0).fit(words).n_evaluations_
+    >>> KreinNystroem(similarity, 3, random_state=0).fit(words).n_evaluations_
     0
     """
 
@@ -95,30 +96,25 @@ class SimilarityCache:
         """
         return [content_key(one, self.key) for one in objects.one_by_one()]
 
-    def look_up(self, left: list[bytes], right: bytes, *, symmetric: bool) -> np.ndarray:
-        """Values of some objects with one, NaN where there is none.
+    def look_up(self, left: list[bytes], right: list[bytes], *, symmetric: bool) -> np.ndarray:
+        """Values of pairs, NaN where there is none; that of the pair the other way round serves as well if it is symmetric.
 
         Parameters
         ----------
-        left : list of bytes
-        right : bytes
+        left, right : list of bytes
+            Digests of the objects of each pair.
         symmetric : bool
-            Whether the value of the pair the other way round serves as well.
 
         Returns
         -------
-        ndarray of shape (len(left),)
+        ndarray of that length
         """
-        found = np.full(len(left), np.nan)
-        column = self._values.get(right)
-        if column is not None:
-            for i, key in enumerate(left):
-                found[i] = column.get(key, np.nan)
+        nothing: dict[bytes, float] = {}
+        values = self._values
+        found = np.array([values.get(b, nothing).get(a, math.nan) for a, b in zip(left, right, strict=True)])
         if symmetric:
-            for i in np.flatnonzero(np.isnan(found)).tolist():
-                other = self._values.get(left[i])
-                if other is not None:
-                    found[i] = other.get(right, np.nan)
+            for k in np.flatnonzero(np.isnan(found)).tolist():
+                found[k] = values.get(left[k], nothing).get(right[k], math.nan)
         return found
 
     def store(self, left: list[bytes], right: list[bytes], values: np.ndarray) -> None:

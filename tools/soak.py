@@ -160,7 +160,6 @@ def measure(leave_out: Collection[int] = (), *, on_worker: int = 0, kept: int = 
 def live(pipe: Any, use: Callable[[Any, int], None]) -> None:
     """In a process of its own: a round on its cluster for each number of transitions it gets, until the other end closes."""
     import dask
-
     from distributed import Client
 
     warnings.simplefilter("ignore")

@@ -19,6 +19,7 @@ from krein.files.values import describe, fits
 from krein.kernels import NAMED_KERNELS, Gaussian, Kernel
 from krein.kernels.radial import Radial
 from krein.sampling import SAMPLERS
+from krein.similarities import DistanceKernel, PrecomputedSimilarity, Similarity
 
 # Tags of released versions; lines are added, never changed: files with these tags are out there.
 TAGS = [
@@ -61,7 +62,6 @@ TAGS = [
     "similarity.kernel",
     "similarity.precomputed",
     "similarity.callable",
-    "similarity.function",
     "objects",
     "fitted-nystroem",
     "fitted-correction",
@@ -241,3 +241,31 @@ class Shaped(Protocol):
 def test_annotations(value, hint, expected):
     assert fits(value, hint) is expected
     assert describe(hint)
+
+
+@pytest.mark.parametrize(("takes_blocks", "call"), [(True, "blocks"), (False, "pairs"), (None, "auto")])
+def test_a_similarity_of_an_earlier_version_is_read(takes_blocks, call):
+    """It was an object of three parts, of which the first could be another one around a function."""
+    distance = {"@": "object", "tag": "distance-kernel", "arguments": {"metric": "cityblock", "scale": 2.0}}
+    arguments = {"kernel": distance, "takes_blocks": takes_blocks, "symmetrize": "average"}
+    tree = {"@": "object", "tag": "similarity.callable", "arguments": arguments}
+    expected = Similarity(DistanceKernel("cityblock", scale=2.0), call=call, symmetrize="average")
+    assert Decoder({}).decode_whole(tree, "model") == expected
+    wrapped = {"@": "object", "tag": "similarity.function", "arguments": {"function": distance, "blocks": None}}
+    arguments["kernel"] = wrapped
+    assert Decoder({}).decode_whole(tree, "model") == expected
+    tree = {"@": "object", "tag": "similarity.precomputed", "arguments": {"kernel": None, "symmetrize": "error"}}
+    assert Decoder({}).decode_whole(tree, "model") == PrecomputedSimilarity()
+
+
+def test_parameters_that_estimators_had_before_are_left_out():
+    arguments = {"kernel": None, "call": "pairs", "symmetrize": "error", "n_jobs": 2, "cache": None, "verbose": False}
+    for tag in ("krein.nystroem", "krein.exact-ridge", "krein.exact-svc"):
+        tree = {"@": "object", "tag": tag, "arguments": arguments, "learned": {}}
+        assert Decoder({}).decode_whole(tree, "model").kernel is None
+
+
+def test_a_file_does_not_say_where_values_are_kept():
+    encoder = Encoder("model")
+    tree = encoder.encode(Similarity(DistanceKernel("cityblock"), n_jobs=2, cache="somewhere", verbose=True))
+    assert sorted(tree["arguments"]) == ["call", "function", "symmetrize"]

@@ -27,7 +27,7 @@ from krein.learning.tuning.placement import SCALINGS, Placement
 from krein.learning.tuning.rounds import PORTFOLIO
 from krein.nystroem.nystroem_fit import NystroemRecipe, fit_nystroem
 from krein.rows.look import FirstPass
-from krein.similarities.similarity import KernelSimilarity
+from krein.similarities import KernelSimilarity
 
 __all__ = ["PlacedMap", "Tuning", "fit_chosen"]
 

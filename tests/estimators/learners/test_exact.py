@@ -188,7 +188,7 @@ def test_what_was_loaded_must_fit_together(rows):
         ):
             good = getattr(model, name)
             setattr(model, name, value)
-            with pytest.raises(ValueError, match=r"must be a Similarity|do not fit|same|each pair"):
+            with pytest.raises(ValueError, match=r"must be one of|do not fit|same|each pair"):
                 model._check_loaded()
             setattr(model, name, good)
 

@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from krein._core.threads import quiet_blas
 from krein.features.calibration import GOOD_ENOUGH, calibrate
 from krein.features.dictionary import choose_composition, decompose, draw_dictionary
 from krein.features.draw import Drawn, draw_map, predicted_relative_error
+from krein.features.feature_map import FeatureMap
 from krein.features.feature_recipe import (
     CHECK_ROWS,
     FIT_ROWS,
@@ -20,15 +22,20 @@ from krein.features.feature_recipe import (
     PROJECTION_ROWS,
     SEARCH_CHECK_ROWS,
     FeatureRecipe,
+    check_kernel,
     projection_rows,
 )
 from krein.features.fitted_map import FittedMap
+from krein.features.head import head_basis
 from krein.features.held_out import Gram, first_nearly_best, held_out_gram, relative_error
 from krein.features.region import PlacedRows, Region, diameter, placed_sample, region_of
 from krein.features.sections import compiled_gram
 from krein.features.width_search import WidthSearch, search_width
+from krein.kernels import Kernel
+from krein.measures import frequencies_for_width, signed_measure
+from krein.sampling import Orthogonal
 
-__all__ = ["project_dictionary", "refit", "fit_map"]
+__all__ = ["draw_waves", "fit_map", "project_dictionary", "refit"]
 _ROUNDING = 1e-9  # relative, by which rows may be farther apart than the radius given
 
 
@@ -152,3 +159,49 @@ def _drawn(
     sections_only = recipe.weights == "projected" and recipe.dictionary == "landmarks"  # which need no measure
     narrow = None if sections_only else draw_map(recipe, sample, region, recipe.width, draw_rng)
     return *refit(recipe, sample, region, narrow, compiled_gram(recipe.kernel, sample.rows), wide_rng), None
+
+
+@quiet_blas()
+def draw_waves(kernel: Kernel, n_features: int, n_components: int, rng: np.random.Generator) -> FittedMap:
+    r"""Cosines and sines of a kernel whose spectrum has a closed form, unbiased at all distances; no row is looked at.
+
+    .. math:: k(x, x') = E \sum_c \sigma_c\,\phi_c(x)\,\phi_c(x')
+
+    The cheapest map there is: no linear program, no calibration, no held-out rows. Drawing takes milliseconds, and rows of any
+    length take a product with the frequencies, a cosine and a sine.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Gaussian, Laplacian, Matern, Cauchy, DeltaGaussian, or a signed sum of such kernels.
+    n_features : int
+        Columns of the rows.
+    n_components : int
+        Output columns, two for each frequency; of an odd number the last is zero.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    FittedMap
+        Its ``error_estimate`` is the standard deviation of :math:`\tilde k(x, x')` for independent frequencies and rows far from
+        each other, as a part of k(0); the directions are orthogonal in blocks, which has less.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein.features import draw_waves
+    >>> from krein.kernels import Matern
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(300, 5)).astype(np.float32)
+    >>> waves = draw_waves(Matern(2.0, nu=1.5), 5, 1024, rng)
+    >>> Z = waves(X)
+    >>> Z.dtype, bool(np.abs(Z @ Z.T - Matern(2.0, nu=1.5)(X)).max() < 0.2)
+    (dtype('float32'), True)
+    """
+    measure = signed_measure(check_kernel(kernel), n_features, method="closed_form")
+    count = frequencies_for_width(measure, n_components)
+    frequencies = Orthogonal().sample(measure, count, rng)
+    basis = head_basis(measure.head, measure.dim, sphere=False)
+    drawn = FeatureMap(basis, frequencies, basis.weights, frequencies.weights, n_components - 2 * count)
+    error = measure.mass / math.sqrt(2 * count) / (abs(float(kernel.radial(np.zeros(1))[0])) or 1.0)
+    return FittedMap(drawn, Region.everywhere(measure.dim), measure.tabulated(), error)

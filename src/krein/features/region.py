@@ -42,7 +42,7 @@ class Region:
     found : bool
         The training rows happened to be unit vectors, though neither kernel nor user asked for them: others only warn.
     radius : float
-        Largest distance between two rows.
+        Largest distance between two rows; ``inf`` where the features are good for any.
     non_negative : bool
         The radius √2 relies on entries that are not negative.
     center : ndarray of shape (dim,)
@@ -66,10 +66,15 @@ class Region:
         for name in ("sphere", "normalize", "found", "non_negative"):
             truth_value(getattr(self, name), name)
         for name in ("radius", "scale", "reach"):
-            value, most = getattr(self, name), math.inf if name == "reach" else sys.float_info.max
+            value, most = getattr(self, name), sys.float_info.max if name == "scale" else math.inf
             if not isinstance(value, float) or not 0.0 < value <= most:
                 raise ValueError(f"{name} must be a positive number, got {value!r}")
         object.__setattr__(self, "center", frozen_array(self.center, "center", (None,)))
+
+    @classmethod
+    def everywhere(cls, dim: int) -> Region:
+        """The whole space."""
+        return cls(False, False, False, math.inf, False, np.zeros(dim), math.inf, 1.0)
 
     @property
     def dim(self) -> int:

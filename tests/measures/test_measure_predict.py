@@ -149,7 +149,8 @@ def test_variance_of_orthogonal_blocks(rng: np.random.Generator) -> None:
         exact = (m.mass / dim) ** 2 * float(signs @ pairs @ signs)
         assert squares.mean() == pytest.approx(exact, abs=tol)
         assert predicted == pytest.approx(exact, rel=0.35)  # the formula takes pairs of radii as independent
-        assert predicted < float(predicted_error(m, z, 2 * dim))
+        alone = (m.mass / dim) ** 2 * float(np.trace(pairs))
+        assert float(predicted_error(m, z, 2 * dim)) == pytest.approx(alone, rel=1e-12)  # without the pairs
 
 
 def test_orthogonal_variance_needs_atoms() -> None:

@@ -83,7 +83,7 @@ def merge_rows(
     Examples
     --------
     >>> import numpy as np
-    >>> from krein.learning.tuning import merge_rows
+    >>> from krein.rows.equal import merge_rows
     >>> rows = merge_rows(np.array([[1.0], [2.0], [1.0]]), np.array([[0.0], [5.0], [1.0]]))
     >>> sorted(zip(rows.X[:, 0].tolist(), rows.Y[:, 0].tolist()))
     [(1.0, 0.5), (2.0, 5.0)]

@@ -135,7 +135,7 @@ def test_liblinear_needs_the_features_in_memory(rows):
 @pytest.mark.parametrize("limit", [2000, 300])
 def test_a_kernel_chosen_from_the_data(rows, learner, limit, monkeypatch):
     """Exactly or with features, by the number of rows; from chunks as from a matrix."""
-    monkeypatch.setattr("krein.learning.newton.exact.EXACT_ROWS", limit)
+    monkeypatch.setattr("krein.estimators.learners.newton_base.EXACT_MACHINE_ROWS", limit)
     X, y, weight = (part[:700] for part in rows)
     here = learner(random_state=0).fit(X, y, weight)
     assert here.solver_ == ("exact" if limit == 2000 else "features")

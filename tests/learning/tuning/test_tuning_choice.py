@@ -81,8 +81,12 @@ def test_the_last_word_has_the_largest_sample(monkeypatch):
     found = choose(rows, kernels=[Gaussian(), Laplacian()])
     placed = found.placement(rows.X)
     last = rows.head(found.trials[0].n_rows)
-    again = path_errors_at(found.kernel(placed[: len(last)]), last, np.array([found.trials[0].lam]))
-    assert found.trials[0].error == pytest.approx(float(again.errors[0]), rel=1e-9)
+    K, lam = found.kernel(placed[: len(last)]), found.trials[0].lam
+    again = path_errors_at(K, last, np.array([lam]))
+    # Squared distances are rounded by their largest; entries of K off by e change it by n e, beside n λ
+    rounding = np.finfo(float).eps * (2.0 * np.abs(placed).max() / found.kernel.scale) ** 2 / lam
+    assert rounding < 1e-6
+    assert found.trials[0].error == pytest.approx(float(again.errors[0]), rel=rounding)
 
 
 def test_indefinite_kernels_go_no_further_than_their_spectra(monkeypatch):

@@ -119,7 +119,7 @@ def test_only_kernels_are_added() -> None:
 def test_factors_are_finite_and_divisors_not_zero() -> None:
     with pytest.raises(ValueError, match="factor must be finite"):
         np.nan * Gaussian()
-    with pytest.raises(ZeroDivisionError, match="multiply by 0"):
+    with pytest.raises(ZeroDivisionError):
         Gaussian() / 0
     with pytest.raises(TypeError):
         1.0 / Gaussian()

@@ -33,7 +33,7 @@ class TestEveryKernel:
         for deep in (True, False):
             assert kernel.with_params(**kernel.get_params(deep)) == kernel
         assert kernel.with_params() == kernel
-        assert kernel.set_params(**kernel.get_params()) == kernel
+        assert not hasattr(kernel, "set_params")  # an owner that went on with the same object would change nothing
 
     def test_shallow_parameters_are_among_the_deep_ones(self, kernel: Kernel) -> None:
         deep = kernel.get_params()
@@ -46,7 +46,7 @@ class TestEveryKernel:
         assert clone(features).kernel is kernel
 
     def test_names_that_are_none(self, kernel: Kernel) -> None:
-        with pytest.raises(ValueError, match="has no parameter 'width'; its parameters: "):
+        with pytest.raises(ValueError, match="has no parameter 'width'; its parameters are "):
             kernel.with_params(width=1.0)
         with pytest.raises(ValueError, match="has no parameter 'width'"):
             kernel.with_params(width__a=1.0)
@@ -94,7 +94,7 @@ def test_values_are_checked_as_by_the_constructor() -> None:
     with pytest.raises(ValueError, match="scale must be positive"):
         Gaussian().with_params(scale=0.0)
     with pytest.raises(ValueError, match="needs a < b"):
-        DeltaGaussian().set_params(a=20.0)
+        DeltaGaussian().with_params(a=20.0)
     with pytest.raises(ValueError, match="a must not be 0"):
         Sigmoid().with_params(a=0.0)
     total = Gaussian() + Cauchy()

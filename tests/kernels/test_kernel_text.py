@@ -55,15 +55,18 @@ def test_text_that_is_no_kernel(text: str) -> None:
     ("text", "words"),
     [
         ("-" * 100_000 + "gaussian", "at most 100,000 are read"),
-        ("(" * 50_000 + "gaussian", "more than 32 parentheses"),
-        ("(" * 40 + "gaussian" + ")" * 40, "more than 32 parentheses"),
-        ("scaled(" * 5_000 + "gaussian", "more than 32 parentheses"),
-        ("gaussian(" * 5_000, "more than 32 parentheses"),
+        ("-" * 99_000 + "gaussian", "cannot read"),
+        ("(" * 50_000 + "gaussian", "cannot read"),
+        ("(" * 1_000 + "gaussian" + ")" * 1_000, "cannot read"),
+        ("scaled(" * 5_000 + "gaussian", "cannot read"),
+        ("gaussian(" * 5_000, "cannot read"),
         ("*".join(f"(log({i}) + cauchy({i}))" for i in range(1, 60)), "more than 1024"),
-        ("log*" * 20_000 + "log", "at most 64 factors"),
-        ("9" * 90_000 + "*gaussian", "finite"),
-        ("9999999999*" * 9_000 + "gaussian", "finite"),
-        ("gaussian(" + "9" * 90_000 + ")", "finite"),
+        ("log*" * 100 + "log", "at most 64 factors"),
+        ("log*" * 20_000 + "log", "cannot read"),
+        ("9" * 90_000 + "*gaussian", "cannot read"),
+        ("9" * 4_000 + "*gaussian", "finite"),
+        ("9999999999*" * 900 + "gaussian", "finite"),
+        ("gaussian(" + "9" * 4_000 + ")", "finite"),
         ("x" * 90_000, "unknown kernel"),
         ("." * 90_000, "cannot read"),
         ("gaussian" + " " * 90_000 + "(", "cannot read"),
@@ -76,9 +79,9 @@ def test_hostile_text_is_refused_in_few_words(text: str, words: str) -> None:
 
 
 def test_long_text_is_read() -> None:
-    assert parse_kernel("-" * 99_990 + "gaussian") == Gaussian()
-    total = parse_kernel(" + ".join(f"2.5*gaussian({i}.25)" for i in range(1500)))
-    assert len(total.terms()) == 1500
+    assert parse_kernel("-" * 100 + "(" * 50 + "gaussian" + ")" * 50) == Gaussian()
+    total = parse_kernel(" + ".join(f"2.5*gaussian({i}.25)" for i in range(300)))
+    assert len(total.terms()) == 300
     assert parse_kernel(repr(total)) == total
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import fields, replace
+from dataclasses import fields, is_dataclass
 from numbers import Integral, Real
-from typing import Any, Protocol, Self, runtime_checkable
+from typing import Any, Self
 
 import numpy as np
 
@@ -21,7 +21,6 @@ __all__ = [
     "frozen_array",
     "real_array",
     "FrozenParams",
-    "HasParams",
 ]
 
 _LARGEST = 2**63 - 1  # what counts are stored in
@@ -134,21 +133,12 @@ def check_shape(array: Any, name: str, shape: tuple[int | None, ...]) -> None:
         raise ValueError(f"{name} must have shape ({wanted}{',' * (len(shape) == 1)}), got {have}")
 
 
-@runtime_checkable
-class HasParams(Protocol):
-    """What a frozen object needs for its parameters to be searched over, such as ``measure__tol`` in a grid."""
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Parameters by name, those of parts as ``part__name`` if deep."""
-        ...
-
-    def with_params(self, **params: Any) -> Self:
-        """The same object but for some parameters."""
-        ...
-
-
 class FrozenParams:
-    """`HasParams` for a frozen dataclass whose fields are its parameters."""
+    """Parameters by name of a frozen object, so that a grid search reaches them, such as ``kernel__a``.
+
+    They are the fields of a dataclass unless a class says otherwise. There is no ``set_params``: an owner that called it and
+    went on with the object it has would change nothing. The owner replaces the object by what `with_params` returns.
+    """
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Parameters by name.
@@ -156,29 +146,49 @@ class FrozenParams:
         Parameters
         ----------
         deep : bool, default=True
-            As scikit-learn asks; no field has parameters of its own, so it makes no difference.
+            Whether to include the parameters of parts, such as ``k0__scale`` of a sum of kernels.
 
         Returns
         -------
         dict of str to value
         """
-        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]  # a dataclass
+        own = self._own_params()
+        parts = [(name, value) for name, value in own.items() if deep and isinstance(value, FrozenParams)]
+        return own | {f"{name}__{inner}": held for name, part in parts for inner, held in part.get_params().items()}
 
-    def with_params(self, **params: Any) -> Self:
-        """The same object but for some parameters, checked by its constructor.
+    def with_params(self, **params: Any) -> Any:
+        """The same object but for some parameters, checked by its constructor; this one stays as it is.
 
         Parameters
         ----------
         **params : values by name of parameter
+            Those of parts as ``part__name``.
 
         Returns
         -------
-        object of the same class
+        object of the same kind
         """
-        known = self.get_params()
-        for name in params:
-            if name not in known:
-                raise ValueError(
-                    f"{type(self).__name__} has no parameter {name!r}; its parameters are {', '.join(known)}"
-                )
-        return replace(self, **params)  # type: ignore[type-var]  # a dataclass
+        own, deeper = self._own_params(), dict[str, dict[str, Any]]()
+        known = ", ".join(own) or "none"
+        for key, value in params.items():
+            name, _, inner = key.partition("__")
+            if name not in own:
+                raise ValueError(f"{self!r} has no parameter {name!r}; its parameters are {known}")
+            if inner:
+                deeper.setdefault(name, {})[inner] = value
+            else:
+                own[name] = value
+        for name, changes in deeper.items():
+            if not isinstance(own[name], FrozenParams):
+                raise ValueError(f"parameter {name!r} of {self!r} is {own[name]!r} and has no parameters of its own")
+            own[name] = own[name].with_params(**changes)
+        return self._from_params(own)
+
+    def _own_params(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)} if is_dataclass(self) else {}
+
+    def _from_params(self, own: dict[str, Any]) -> Any:
+        return type(self)(**own)
+
+    def __sklearn_clone__(self) -> Self:
+        return self  # nothing in it can change

@@ -13,7 +13,7 @@ import numpy as np
 
 from krein._core.checks import positive_integer, positive_real, real
 from krein._core.rows import row_norms
-from krein.kernels.base import Domain, Kernel
+from krein.kernels.kernel import Domain, Kernel
 from krein.kernels.sphere import ArcCosine
 
 __all__ = ["InnerPolynomial", "Ramp"]

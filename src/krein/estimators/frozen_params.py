@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 
 from sklearn.base import BaseEstimator
 
-from krein._core.checks import HasParams
+from krein._core.checks import FrozenParams
 
 __all__ = ["FrozenParamsMixin"]
 
@@ -15,7 +15,7 @@ __all__ = ["FrozenParamsMixin"]
 class FrozenParamsMixin(BaseEstimator):
     """Lets grid searches reach into kernels, measures and samplers, which cannot be changed in place.
 
-    scikit-learn sets ``kernel__a`` by calling ``set_params`` on the kernel it finds. Kernels and their like are values, so
+    scikit-learn sets ``kernel__a`` by ``set_params`` of the kernel that it finds. Kernels and their like are values, so
     the owner replaces the whole object by ``kernel.with_params(a=...)``. A subclass says in `_stands_for` what object a value
     such as None, ``"auto"`` or a name stands for.
     """
@@ -40,7 +40,7 @@ class FrozenParamsMixin(BaseEstimator):
             owner, delimiter, rest = name.partition("__")
             if delimiter and owner in own:
                 part = self._object(owner, params.get(owner, own[owner]))
-                if isinstance(part, HasParams):
+                if isinstance(part, FrozenParams):
                     inner.setdefault(owner, {})[rest] = params.pop(name)
         changed = {
             owner: self._object(owner, params.get(owner, own[owner])).with_params(**values)

@@ -12,8 +12,8 @@ from typing import Any, final
 import numpy as np
 
 from krein._core.checks import positive_real, real
-from krein.kernels.base import Domain, Facts, Kernel
 from krein.kernels.decomposition import Split, product_of
+from krein.kernels.kernel import Domain, Facts, Kernel
 
 __all__ = ["Product", "Scaled", "Sum", "product", "signed_sum"]
 
@@ -22,7 +22,6 @@ Terms = tuple[tuple[float, Kernel], ...]
 _MOST_TERMS = 1024  # of a product of sums, whose number multiplies; each is evaluated at every pair of rows
 _MOST_FACTORS = 64  # of one product; beyond, it is a typing error or an attack on the parser
 _VANISHES = 1e-12  # a sum at z = 2 below this fraction of its largest term is 0 up to rounding
-_FARTHEST = float(np.finfo(np.float64).max)  # z / s may leave the floating range, where a kernel is asked for its limit
 
 
 class _Composite(Kernel):
@@ -43,14 +42,6 @@ class _Composite(Kernel):
     @property
     def known_everywhere(self) -> bool:
         return all(k.known_everywhere for k in self._kernels())
-
-    @property
-    def _grows(self) -> bool:
-        return any(k._grows for k in self._kernels())
-
-    @property
-    def _scales_itself(self) -> bool:
-        return True
 
 
 @final
@@ -134,10 +125,9 @@ class Sum(_Composite):
         total = np.zeros_like(distances)
         if self._is_zero:
             return total
-        with np.errstate(over="ignore", invalid="ignore"):
-            for coefficient, kernel in self.parts:
-                total += coefficient * kernel.radial(distances)
-        return _by_logarithms(self, total, distances) if self._grows else total
+        for coefficient, kernel in self.parts:
+            total += coefficient * kernel.radial(distances)
+        return total
 
     def radial_slope(self, z: Any) -> np.ndarray:
         distances = np.asarray(z, dtype=np.float64)
@@ -146,17 +136,11 @@ class Sum(_Composite):
             total += coefficient * kernel.radial_slope(distances)
         return total
 
-    def _log_radial(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        logs, signs = zip(*(kernel._log_radial(z) for _, kernel in self.parts), strict=True)
-        coefficients = np.array([c for c, _ in self.parts]).reshape(-1, *[1] * z.ndim)
-        sizes = np.array(logs) + np.log(np.abs(coefficients))
-        largest = np.max(sizes, axis=0)
-        total = np.sum(np.sign(coefficients) * np.array(signs) * np.exp(sizes - largest), axis=0)
-        with np.errstate(divide="ignore"):
-            return largest + np.log(np.abs(total)), np.copysign(1.0, total)
-
     def terms(self) -> Terms:
         return self.parts
+
+    def _scaled(self, factor: float) -> Kernel:
+        return signed_sum(tuple((c, k.scaled(factor)) for c, k in self.parts))
 
     def _own_params(self) -> dict[str, Any]:
         return {name: value for i, (c, k) in enumerate(self.parts) for name, value in ((f"c{i}", c), (f"k{i}", k))}
@@ -168,12 +152,9 @@ class Sum(_Composite):
     def __repr__(self) -> str:
         text = ""
         for coefficient, kernel in self.parts:
-            sign = " - " if coefficient < 0 else " + "
-            if not text:
-                sign = "-" if coefficient < 0 else ""
             size = "" if abs(coefficient) == 1.0 else f"{abs(coefficient)!r} * "
-            text += f"{sign}{size}{kernel!r}"
-        return text
+            text += f" {'-' if coefficient < 0 else '+'} {size}{kernel!r}"
+        return text[3:] if text.startswith(" +") else f"-{text[3:]}"
 
 
 @final
@@ -250,43 +231,32 @@ class Product(_Composite):
     def radial(self, z: Any) -> np.ndarray:
         distances = np.asarray(z, dtype=np.float64)
         total = np.ones_like(distances)
-        with np.errstate(over="ignore", invalid="ignore"):
-            for kernel in self.parts:
-                total *= kernel.radial(distances)
-        return _by_logarithms(self, total, distances) if self._grows else total
+        for kernel in self.parts:
+            total *= kernel.radial(distances)
+        return total
 
     def radial_slope(self, z: Any) -> np.ndarray:
         distances = np.asarray(z, dtype=np.float64)
         value, slope = np.ones_like(distances), np.zeros_like(distances)
-        with np.errstate(over="ignore", invalid="ignore"):
-            for kernel in self.parts:
-                factor = kernel.radial(distances)
-                slope = slope * factor + value * kernel.radial_slope(distances)
-                value *= factor
-        return np.where(np.isnan(slope), 0.0, slope)  # 0 · ∞, far outside of any data
-
-    def _log_radial(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        logs, signs = zip(*(kernel._log_radial(z) for kernel in self.parts), strict=True)
-        return np.sum(logs, axis=0), np.prod(signs, axis=0)
+        for kernel in self.parts:
+            factor = kernel.radial(distances)
+            slope = slope * factor + value * kernel.radial_slope(distances)
+            value *= factor
+        return slope
 
     def split(self, dim: int) -> Split | None:
         factors = [split for split in (kernel.split(dim) for kernel in self.parts) if split is not None]
         return product_of(factors) if len(factors) == len(self.parts) else None
 
     def _scaled(self, factor: float) -> Kernel:
-        total = self.parts[0].scaled(factor)
-        for kernel in self.parts[1:]:
-            total = total * kernel.scaled(factor)
-        return total
+        return math.prod((kernel.scaled(factor) for kernel in self.parts[1:]), start=self.parts[0].scaled(factor))
 
     def _own_params(self) -> dict[str, Any]:
         return {f"k{i}": k for i, k in enumerate(self.parts)}
 
     def _from_params(self, own: dict[str, Any]) -> Kernel:
-        total = _kernel(own["k0"], "k0")
-        for i in range(1, len(self.parts)):
-            total = total * _kernel(own[f"k{i}"], f"k{i}")
-        return total
+        first, *others = (_kernel(kernel, name) for name, kernel in own.items())
+        return math.prod(others, start=first)
 
     def __repr__(self) -> str:
         return " * ".join(map(repr, self.parts))
@@ -354,16 +324,6 @@ def _kernel(value: Any, name: str) -> Kernel:
     return value
 
 
-def _by_logarithms(kernel: Sum | Product, values: np.ndarray, z: np.ndarray) -> np.ndarray:
-    """Values, with those computed again that met an infinite term: ∞ − ∞ and 0 · ∞ have a value or a limit."""
-    lost = ~np.isfinite(values)
-    if np.any(lost):
-        size, sign = kernel._log_radial(z[lost])
-        with np.errstate(over="ignore"):
-            values[lost] = sign * np.exp(size)
-    return values
-
-
 def _least_if_unique(exponents: list[float | None]) -> float | None:
     """The least exponent where it belongs to one term only, or to none that is singular; None where terms may cancel."""
     if any(exponent is None for exponent in exponents):
@@ -429,21 +389,11 @@ class Scaled(Kernel):
     scale: float
 
     def __post_init__(self) -> None:
-        if not isinstance(self.kernel, Kernel):
-            raise TypeError(f"kernel must be a kernel, such as ThinPlate(), got {self.kernel!r}")
         object.__setattr__(self, "scale", positive_real(self.scale, "scale"))
-        if self.kernel.domain == "sphere":
+        if _kernel(self.kernel, "kernel").domain == "sphere":
             raise ValueError(
                 f"kernel must be defined on all of space, because a chord of the sphere has no scale, got {self.kernel!r}"
             )
-        if self.scale == 1.0 or self.kernel._scales_itself:
-            raise ValueError(
-                f"{self.kernel!r} scaled by {self.scale} is a kernel of its own kind; write kernel.scaled(s)"
-            )
-
-    @property
-    def domain(self) -> Domain:
-        return self.kernel.domain
 
     @property
     def facts(self) -> Facts:
@@ -459,16 +409,12 @@ class Scaled(Kernel):
         return None if inner is None else inner * self.scale
 
     def radial(self, z: Any) -> np.ndarray:
-        return self.kernel.radial(self._seen(np.asarray(z, dtype=np.float64)))
+        return self.kernel.radial(np.asarray(z, dtype=np.float64) / self.scale)
 
     def radial_slope(self, z: Any) -> np.ndarray:
-        slope = self.kernel.radial_slope(self._seen(np.asarray(z, dtype=np.float64)))
-        with np.errstate(over="ignore"):
-            return np.asarray(slope / self.scale / self.scale)
-
-    def _seen(self, z: np.ndarray) -> np.ndarray:
-        with np.errstate(over="ignore"):
-            return np.minimum(z / self.scale, _FARTHEST)
+        return np.asarray(
+            self.kernel.radial_slope(np.asarray(z, dtype=np.float64) / self.scale) / self.scale / self.scale
+        )
 
     def split(self, dim: int) -> Split | None:
         inner = self.kernel.split(dim)
@@ -478,20 +424,8 @@ class Scaled(Kernel):
         return self.kernel.scaled(self.scale * factor)
 
     def _from_params(self, own: dict[str, Any]) -> Kernel:
-        kernel = own["kernel"]
-        return kernel.scaled(own["scale"]) if isinstance(kernel, Kernel) else Scaled(**own)
-
-    @property
-    def _scales_itself(self) -> bool:
-        return True
+        return _kernel(own["kernel"], "kernel").scaled(own["scale"])
 
     @property
     def known_everywhere(self) -> bool:
         return self.kernel.known_everywhere
-
-    @property
-    def _grows(self) -> bool:
-        return self.kernel._grows
-
-    def _log_radial(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return self.kernel._log_radial(self._seen(z))

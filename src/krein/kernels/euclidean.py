@@ -10,24 +10,17 @@ import numpy as np
 from scipy import special
 
 from krein._core.checks import positive_real
-from krein.kernels.base import Domain, Facts, Kernel
 from krein.kernels.decomposition import Split, anchored
+from krein.kernels.kernel import Facts, Kernel
 from krein.kernels.laws import ChiLaw, RadiusLaw, StudentLaw, VarianceGammaLaw, log_kv, log_matern
 
 __all__ = ["Cauchy", "DeltaGaussian", "Gaussian", "Laplacian", "Log", "Matern", "Multiquadric", "ThinPlate"]
 
-_VANISHED = 1000.0  # e^(-x) times any small power of x is 0 in floating point
-_FAR = 1e9  # 1 + x² is x² to the last bit
-
-
-class _EuclideanKernel(Kernel):
-    @property
-    def domain(self) -> Domain:
-        return "euclidean"
+_SMOOTHEST = 10_000.0  # ν of a Matérn kernel; more differ from the Gaussian by less than 1/ν
 
 
 @dataclass(frozen=True, repr=False)
-class _ScaleKernel(_EuclideanKernel):
+class _ScaleKernel(Kernel):
     """A kernel that is positive definite on every ℝ^d, with a length scale."""
 
     scale: float = 1.0
@@ -46,18 +39,12 @@ class _ScaleKernel(_EuclideanKernel):
     def _scaled(self, factor: float) -> Kernel:
         return replace(self, scale=self.scale * factor)
 
-    @property
-    def _scales_itself(self) -> bool:
-        return True
-
     def _in_scales(self, z: Any) -> np.ndarray:
-        """z / s, infinite where it leaves the floating range."""
-        with np.errstate(over="ignore"):
-            return np.asarray(np.asarray(z, dtype=np.float64) / self.scale)
+        return np.asarray(np.asarray(z, dtype=np.float64) / self.scale)
 
 
 @dataclass(frozen=True, repr=False)
-class _GrowingKernel(_EuclideanKernel):
+class _GrowingKernel(Kernel):
     """A kernel that is not bounded, with a shape."""
 
     c: float = 1.0
@@ -72,10 +59,6 @@ class _GrowingKernel(_EuclideanKernel):
     @property
     def length_scale(self) -> float:
         return self.c
-
-    @property
-    def _scales_itself(self) -> bool:
-        return True
 
 
 @final
@@ -103,22 +86,15 @@ class Gaussian(_ScaleKernel):
 
     def radial(self, z: Any) -> np.ndarray:
         x = self._in_scales(z)
-        with np.errstate(over="ignore"):
-            return np.asarray(np.exp(x * (-0.5 * x)))
+        return np.asarray(np.exp(x * (-0.5 * x)))
 
     def radial_slope(self, z: Any) -> np.ndarray:
         return self.radial(z) / (-self.scale * self.scale)
 
-    def _log_radial(self, z: Any) -> tuple[np.ndarray, np.ndarray]:
-        x = self._in_scales(z)
-        with np.errstate(over="ignore"):
-            return x * (-0.5 * x), np.ones_like(x)
-
     def _joined(self, other: Kernel) -> Kernel | None:
         if not isinstance(other, Gaussian):
             return None
-        short, long = sorted((self.scale, other.scale))
-        return Gaussian(short / math.hypot(1.0, short / long))
+        return Gaussian(1.0 / math.hypot(1.0 / self.scale, 1.0 / other.scale))
 
     def radius_law(self, dim: int) -> RadiusLaw:
         return ChiLaw(dim, self.scale)
@@ -145,17 +121,13 @@ class Laplacian(_ScaleKernel):
         return np.asarray(np.exp(-self._in_scales(z)))
 
     def radial_slope(self, z: Any) -> np.ndarray:
-        return _finite_quotient(-self.radial(z) / self.scale, z)
-
-    def _log_radial(self, z: Any) -> tuple[np.ndarray, np.ndarray]:
-        x = self._in_scales(z)
-        return -x, np.ones_like(x)
+        distances = np.asarray(z, dtype=np.float64)
+        return np.divide(-self.radial(z) / self.scale, distances, out=np.zeros_like(distances), where=distances > 0.0)
 
     def _joined(self, other: Kernel) -> Kernel | None:
         if not isinstance(other, Laplacian):
             return None
-        short, long = sorted((self.scale, other.scale))
-        return Laplacian(short / (1.0 + short / long))
+        return Laplacian(1.0 / (1.0 / self.scale + 1.0 / other.scale))
 
     def radius_law(self, dim: int) -> RadiusLaw:
         return StudentLaw(dim, self.scale, 0.5)
@@ -173,7 +145,7 @@ class Matern(_ScaleKernel):
     scale : float, default=1.0
         Length scale :math:`s > 0`.
     nu : float, default=1.5
-        Smoothness :math:`\nu > 0`.
+        Smoothness :math:`\nu > 0`, at most 10,000: from there on it is the Gaussian kernel to three digits.
 
     Notes
     -----
@@ -185,13 +157,14 @@ class Matern(_ScaleKernel):
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "nu", positive_real(self.nu, "nu"))
+        if self.nu > _SMOOTHEST:
+            raise ValueError(f"nu must be at most {_SMOOTHEST:,.0f}, got {self.nu}; use Gaussian({self.scale})")
 
     def radial(self, z: Any) -> np.ndarray:
         x = self._argument(z)
-        if self.nu in (0.5, 1.5, 2.5):
-            np.minimum(x, _VANISHED, out=x)
-            if self.nu == 0.5:
-                return np.asarray(np.exp(-x))
+        if self.nu == 0.5:
+            return np.asarray(np.exp(-x))
+        if self.nu in (1.5, 2.5):
             return np.asarray((1 + x if self.nu == 1.5 else 1 + x + x * x / 3) * np.exp(-x))
         return np.asarray(np.exp(log_matern(self.nu, x)))
 
@@ -200,20 +173,13 @@ class Matern(_ScaleKernel):
         x, curvature = self._argument(z), -2.0 * self.nu / self.scale / self.scale
         if self.nu > 1.0:
             return np.asarray(curvature / (2.0 * (self.nu - 1.0)) * np.exp(log_matern(self.nu - 1.0, x)))
-        x = np.minimum(x, _VANISHED)
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
             log = (1 - self.nu) * math.log(2) - special.gammaln(self.nu) + (self.nu - 1) * np.log(x)
             slope = curvature * np.exp(log + log_kv(1.0 - self.nu, x))
         return np.where(np.isfinite(slope), slope, 0.0)
 
-    def _log_radial(self, z: Any) -> tuple[np.ndarray, np.ndarray]:
-        log = log_matern(self.nu, self._argument(z))
-        return log, np.ones_like(log)
-
     def _argument(self, z: Any) -> np.ndarray:
-        """√(2ν) z/s, infinite where it leaves the floating range."""
-        with np.errstate(over="ignore"):
-            return np.asarray(math.sqrt(2.0) * math.sqrt(self.nu) * self._in_scales(z))
+        return np.asarray(math.sqrt(2.0) * math.sqrt(self.nu) * self._in_scales(z))
 
     def radius_law(self, dim: int) -> RadiusLaw:
         return StudentLaw(dim, self.scale, self.nu)
@@ -238,17 +204,12 @@ class Cauchy(_ScaleKernel):
 
     def radial(self, z: Any) -> np.ndarray:
         x = self._in_scales(z)
-        with np.errstate(over="ignore"):
-            x *= x
+        x *= x
         x += 1.0
         return np.asarray(np.divide(1.0, x, out=x))
 
     def radial_slope(self, z: Any) -> np.ndarray:
         return self.radial(z) ** 2 * (-2.0 / self.scale / self.scale)
-
-    def _log_radial(self, z: Any) -> tuple[np.ndarray, np.ndarray]:
-        log = _log_one_plus_square(z, self.scale)
-        return -log, np.ones_like(log)
 
     def radius_law(self, dim: int) -> RadiusLaw:
         return VarianceGammaLaw(dim, self.scale)
@@ -256,7 +217,7 @@ class Cauchy(_ScaleKernel):
 
 @final
 @dataclass(frozen=True, repr=False)
-class DeltaGaussian(_EuclideanKernel):
+class DeltaGaussian(Kernel):
     r"""Difference of two Gaussian kernels; stationary and indefinite.
 
     .. math:: k(z) = e^{-z^2/2a^2} - e^{-z^2/2b^2}, \qquad 0 < a < b
@@ -285,14 +246,9 @@ class DeltaGaussian(_EuclideanKernel):
     def __post_init__(self) -> None:
         object.__setattr__(self, "a", positive_real(self.a, "a"))
         object.__setattr__(self, "b", positive_real(self.b, "b"))
-        if self.a == self.b:
+        if self.a >= self.b:
             raise ValueError(
-                f"DeltaGaussian needs a < b, got a=b={self.a}, where the two Gaussians cancel; use b={2 * self.a}, or "
-                "0 * Gaussian() for the zero kernel"
-            )
-        if self.a > self.b:
-            raise ValueError(
-                f"DeltaGaussian needs a < b, got a={self.a} and b={self.b}; for the opposite sign write "
+                f"DeltaGaussian needs a < b, got a={self.a} and b={self.b}; equal ones cancel, and the opposite sign is "
                 f"-DeltaGaussian({self.b}, {self.a})"
             )
 
@@ -305,12 +261,11 @@ class DeltaGaussian(_EuclideanKernel):
 
     def radial(self, z: Any) -> np.ndarray:
         distances = np.asarray(z, dtype=np.float64)
-        with np.errstate(over="ignore"):
-            near, wide = distances / self.a, distances / self.b
-            gap = near + wide
-            near *= -0.5 * ((self.b - self.a) / self.b)
-            gap *= near  # −½(z²/a² − z²/b²)
-            wide *= -0.5 * wide
+        near, wide = distances / self.a, distances / self.b
+        gap = near + wide
+        near *= -0.5 * ((self.b - self.a) / self.b)
+        gap *= near  # −½(z²/a² − z²/b²)
+        wide *= -0.5 * wide
         return np.asarray(np.exp(wide) * np.expm1(gap) + 0.0)  # no cancellation near z = 0
 
     def radial_slope(self, z: Any) -> np.ndarray:
@@ -360,11 +315,10 @@ class Log(_GrowingKernel):
     """
 
     def radial(self, z: Any) -> np.ndarray:
-        return 0.0 - _log_one_plus_square(z, self.c)
+        return 0.0 - np.log1p((np.asarray(z, dtype=np.float64) / self.c) ** 2)
 
     def radial_slope(self, z: Any) -> np.ndarray:
-        size = np.hypot(self.c, np.asarray(z, dtype=np.float64))
-        return np.asarray(-2.0 / size / size)
+        return np.asarray(-2.0 / (self.c**2 + np.asarray(z, dtype=np.float64) ** 2))
 
     def split(self, dim: int) -> Split:
         return anchored(self, 1, 1)
@@ -375,7 +329,7 @@ class Log(_GrowingKernel):
 
 @final
 @dataclass(frozen=True, repr=False)
-class ThinPlate(_EuclideanKernel):
+class ThinPlate(Kernel):
     r"""Thin-plate spline: unbounded, conditionally positive definite of order 2.
 
     .. math:: k(z) = z^2 \log z, \qquad k(0) = 0
@@ -383,43 +337,15 @@ class ThinPlate(_EuclideanKernel):
 
     def radial(self, z: Any) -> np.ndarray:
         distances = np.asarray(z, dtype=np.float64)
-        with np.errstate(over="ignore"):
-            return np.asarray(distances * special.xlogy(distances, distances))
+        return np.asarray(distances * special.xlogy(distances, distances))
 
     def radial_slope(self, z: Any) -> np.ndarray:
-        slope = 2.0 * _log(z) + 1.0
-        return np.where(np.isfinite(slope), slope, 0.0)
+        distances = np.asarray(z, dtype=np.float64)
+        return np.where(distances > 0.0, 2.0 * np.log(np.where(distances > 0.0, distances, 1.0)) + 1.0, 0.0)
 
     def split(self, dim: int) -> Split:
         return anchored(self, 1, 2)
 
-    def _log_radial(self, z: Any) -> tuple[np.ndarray, np.ndarray]:
-        log = _log(z)
-        return 2.0 * log + _log(np.abs(log)), np.copysign(1.0, log)
-
     @property
     def facts(self) -> Facts:
         return Facts(bounded=False, edge_smoothness=math.inf)
-
-
-def _finite_quotient(numerator: np.ndarray, z: Any) -> np.ndarray:
-    """Numerator over z, 0 where that leaves the floating range."""
-    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        quotient = numerator / np.asarray(z, dtype=np.float64)
-    return np.where(np.isfinite(quotient), quotient, 0.0)
-
-
-def _log(x: Any) -> np.ndarray:
-    with np.errstate(divide="ignore"):
-        return np.log(np.asarray(x, dtype=np.float64))
-
-
-def _log_one_plus_square(z: Any, scale: float) -> np.ndarray:
-    """log(1 + z²/s²), also where z²/s² leaves the floating range."""
-    distances = np.asarray(z, dtype=np.float64)
-    with np.errstate(over="ignore"):
-        x = distances / scale
-        logs = np.log1p(x * x)
-    if np.max(x, initial=0.0) >= _FAR:
-        logs = np.where(x < _FAR, logs, 2.0 * (_log(distances) - math.log(scale)))
-    return np.asarray(logs)

@@ -46,10 +46,11 @@ def radial_gram(
         distances = _distances(left, right, origin)
         if np.isfinite(max_distance):
             np.minimum(distances, max_distance, out=distances)
-        values = radial(distances)
-        if symmetric and rows == columns:
-            values = 0.5 * values + 0.5 * values.T  # the same to the last bit on both sides
-        gram[rows, columns] = values
+        with np.errstate(over="ignore", invalid="ignore"):  # far outside of any data: a caller sees what is not finite
+            values = radial(distances)
+            if symmetric and rows == columns:
+                values = 0.5 * values + 0.5 * values.T  # the same to the last bit on both sides
+            gram[rows, columns] = values
         if symmetric and rows != columns:
             gram[columns, rows] = gram[rows, columns].T
 

@@ -15,8 +15,8 @@ import numpy as np
 from scipy import special
 
 from krein._core.checks import integer, positive_real, real, truth_value
-from krein.kernels.base import SMOOTH_JUMP, Domain, Facts, Kernel
 from krein.kernels.decomposition import Split
+from krein.kernels.kernel import SMOOTH_JUMP, Domain, Facts, Kernel
 
 __all__ = ["ArcCosine", "GeodesicGaussian", "NTK", "Sigmoid", "SphericalPolynomial"]
 

@@ -6,7 +6,7 @@ import inspect
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Self, final
+from typing import Any, final
 
 import numpy as np
 
@@ -101,9 +101,6 @@ class Similarity(FrozenParams, BlockSource):
         if not isinstance(self.cache, str):  # a file is opened when values are looked up
             as_cache(self.cache)
 
-    def __sklearn_clone__(self) -> Self:
-        return self
-
     def __call__(self, X: Any, Y: Any = None) -> np.ndarray:
         """The matrix of similarities.
 
@@ -119,25 +116,6 @@ class Similarity(FrozenParams, BlockSource):
         """
         left = as_objects(X)
         return self.training(left).matrix if Y is None else self.block(left, as_objects(Y, "Y"))
-
-    def with_params(self, **params: Any) -> Self:
-        """The same similarity but for some parameters.
-
-        Parameters
-        ----------
-        **params : values by name of parameter
-            Those of a `DistanceKernel` inside as ``function__power``.
-
-        Returns
-        -------
-        Similarity
-        """
-        inner = {
-            name.removeprefix("function__"): params.pop(name) for name in [*params] if name.startswith("function__")
-        }
-        if inner:
-            params["function"] = params.get("function", self.function).with_params(**inner)
-        return super().with_params(**params)
 
     @property
     def distance(self) -> DistanceKernel | None:

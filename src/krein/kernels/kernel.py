@@ -1,34 +1,24 @@
-"""The interface of a kernel: its function, its matrices, its parameters and its operators."""
+"""The interface of a kernel, its function, its matrices and its operators; and a function of the user's as a kernel."""
 
 from __future__ import annotations
 
-import inspect
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
 from numbers import Real
-from typing import Any, Literal, Self
+from typing import Any, Literal, final, get_args
 
 import numpy as np
 
-from krein._core.checks import HasParams, positive_real, real
+from krein._core.checks import FrozenParams, one_of, positive_real, real, truth_value
 from krein._core.rows import as_rows, unit_rows
-from krein.kernels.decomposition import Split, as_it_is, of_polynomial, of_radials, signed_sum_of
+from krein.kernels.decomposition import Split, as_it_is, fit_polynomial, of_polynomial, of_radials, signed_sum_of
 from krein.kernels.gram import radial_gram
 from krein.kernels.laws import RadiusLaw
 from krein.show.cards import card, curve, sketch, visible_reach
 
-__all__ = [
-    "Domain",
-    "Facts",
-    "Kernel",
-    "SMOOTH_JUMP",
-    "UNKNOWN",
-    "changed_params",
-    "constructor_params",
-    "nested_params",
-]
+__all__ = ["SMOOTH_JUMP", "UNKNOWN", "Domain", "Facts", "Kernel", "Radial"]
 
 Domain = Literal["euclidean", "sphere"]
 
@@ -38,7 +28,7 @@ _STEPS = 120  # points of the curve
 _GROWING = 4.0  # length scales of a kernel that grows without end
 
 
-class Kernel(ABC):
+class Kernel(FrozenParams, ABC):
     r"""A radial kernel :math:`k(x, y) = k(\|x - y\|)`, positive definite or not.
 
     A new kernel is a frozen dataclass with a `radial` function; everything else has a default. Kernels are
@@ -48,9 +38,9 @@ class Kernel(ABC):
     __array_ufunc__ = None  # numpy scalars leave multiplication to the kernel, arrays are refused
 
     @property
-    @abstractmethod
     def domain(self) -> Domain:
         """``"euclidean"`` or ``"sphere"`` (unit vectors, distances up to 2)."""
+        return "euclidean"
 
     @abstractmethod
     def radial(self, z: Any) -> np.ndarray:
@@ -64,7 +54,7 @@ class Kernel(ABC):
         Returns
         -------
         ndarray of the shape of z, float64
-            Never NaN: where a value is out of range it is 0 or infinite.
+            Infinite, or 0, where a value leaves the floating range.
         """
 
     def radial_slope(self, z: Any) -> np.ndarray:
@@ -180,66 +170,6 @@ class Kernel(ABC):
         """A difference of two functions of the distance that are known to be positive definite."""
         return of_radials(positive, negative, rule, reason, 2.0 if self.domain == "sphere" else math.inf)
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Parameters by name, as used by scikit-learn's ``GridSearchCV``: ``features__kernel__a``.
-
-        Parameters
-        ----------
-        deep : bool, default=True
-            Whether to include the parameters of the parts of a kernel, such as ``k0__scale``.
-
-        Returns
-        -------
-        dict
-        """
-        own = self._own_params()
-        return nested_params(own) if deep else own
-
-    def with_params(self, **params: Any) -> Kernel:
-        """The same kernel with some parameters changed; this one stays as it is.
-
-        Parameters
-        ----------
-        **params
-            Names as in `get_params`; values are checked as by the constructor.
-
-        Returns
-        -------
-        Kernel
-
-        Examples
-        --------
-        >>> from krein.kernels import Cauchy, DeltaGaussian, Gaussian
-        >>> DeltaGaussian(1.0, 10.0).with_params(b=5.0)
-        DeltaGaussian(a=1.0, b=5.0)
-        >>> (Gaussian(1.0) - 0.5 * Cauchy(2.0)).with_params(k0__scale=3.0, c1=-1)
-        Gaussian(scale=3.0) - Cauchy(scale=2.0)
-        """
-        return self._from_params(changed_params(self._own_params(), params, self))
-
-    def set_params(self, **params: Any) -> Kernel:
-        """The same as `with_params`: kernels are frozen, so the result is a new kernel.
-
-        Parameters
-        ----------
-        **params
-            Names as in `get_params`.
-
-        Returns
-        -------
-        Kernel
-        """
-        return self.with_params(**params)
-
-    def _own_params(self) -> dict[str, Any]:
-        return constructor_params(self)
-
-    def _from_params(self, own: dict[str, Any]) -> Kernel:
-        return type(self)(**own)
-
-    def __sklearn_clone__(self) -> Self:
-        return self  # nothing in it can change
-
     def scaled(self, factor: float) -> Kernel:
         """The kernel :math:`k(z/s)`, with a length scale s times that of this kernel.
 
@@ -270,16 +200,9 @@ class Kernel(ABC):
         return self if factor == 1.0 else self._scaled(factor)
 
     def _scaled(self, factor: float) -> Kernel:
-        if self._scales_itself:  # and is a sum: its terms are scaled one by one
-            return _signed_sum(tuple((c, k.scaled(factor)) for c, k in self.terms()))
-        from krein.kernels.algebra import Scaled
+        from krein.kernels.algebra import Scaled  # here: it is a kernel itself
 
         return Scaled(self, factor)
-
-    @property
-    def _scales_itself(self) -> bool:
-        """Whether `scaled` gives a kernel without a wrapper; by default where the kernel is a sum of others."""
-        return self.terms() != ((1.0, self),)
 
     def place(self, X: Any, name: str = "X") -> Any:
         """Rows of X as points of the kernel's domain: checked, and scaled to unit length on the sphere.
@@ -310,14 +233,11 @@ class Kernel(ABC):
                     f"X and Y must have the same number of columns, got {X.shape[1]} and {Y.shape[1]}; "
                     "both must come from the same preprocessing"
                 )
-        if not self._grows:
-            return self.gram(X, None if same else Y)
-        with np.errstate(over="ignore"):  # seen below
-            gram = self.gram(X, None if same else Y)
+        gram = self.gram(X, None if same else Y)
         if not np.isfinite(gram).all():
             row, column = np.argwhere(~np.isfinite(gram))[0]
             raise ValueError(
-                f"{self!r} grows with the distance and leaves the range of {gram.dtype} between row {row} of X and row "
+                f"{self!r} leaves the range of {gram.dtype} between row {row} of X and row "
                 f"{column} of {'X' if same else 'Y'}; scale the data"
             )
         return gram
@@ -340,17 +260,6 @@ class Kernel(ABC):
         limit = 2.0 if self.domain == "sphere" else math.inf
         return radial_gram(self.radial, X, Y, max_distance=limit)
 
-    @property
-    def _grows(self) -> bool:
-        """Whether values may leave the floating range at large distances."""
-        return not self.facts.bounded
-
-    def _log_radial(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """log|k(z)| and the sign of k(z), for distances at which k(z) itself may be out of range."""
-        values = self.radial(z)
-        with np.errstate(divide="ignore"):
-            return np.log(np.abs(values)), np.copysign(1.0, values)
-
     def _factors(self) -> tuple[Kernel, ...]:
         """The kernel as a product of kernels that are not products."""
         return (self,)
@@ -362,59 +271,51 @@ class Kernel(ABC):
     def __add__(self, other: Any) -> Kernel:
         if not isinstance(other, Kernel):
             return NotImplemented
-        return _signed_sum(self.terms() + other.terms())
+        from krein.kernels.algebra import signed_sum  # here: sums are kernels themselves
+
+        return signed_sum(self.terms() + other.terms())
 
     def __sub__(self, other: Any) -> Kernel:
-        if not isinstance(other, Kernel):
-            return NotImplemented
-        return _signed_sum(self.terms() + tuple((-c, k) for c, k in other.terms()))
+        return self + -other if isinstance(other, Kernel) else NotImplemented
 
     def __mul__(self, other: Any) -> Kernel:
+        from krein.kernels.algebra import product, signed_sum
+
         if isinstance(other, Kernel):
-            return _product(self, other)
+            return product(self, other)
         if not isinstance(other, Real) or isinstance(other, bool):
             return NotImplemented
         factor = real(other, "factor")
-        if factor == 1.0:
-            return self
-        return _signed_sum(tuple((factor * c, k) for c, k in self.terms()))
+        return signed_sum(tuple((factor * c, k) for c, k in self.terms()))
 
     __rmul__ = __mul__
 
     def __truediv__(self, divisor: Any) -> Kernel:
         if not isinstance(divisor, Real) or isinstance(divisor, bool):
             return NotImplemented
-        divisor = real(divisor, "divisor")
-        if divisor == 0.0:
-            raise ZeroDivisionError("a kernel cannot be divided by 0; multiply by 0 for the zero kernel")
-        return _signed_sum(tuple((c / divisor, k) for c, k in self.terms())) if divisor != 1.0 else self
+        return self * (1.0 / real(divisor, "divisor"))
 
     def __neg__(self) -> Kernel:
         return self * -1.0
 
     def _repr_html_(self) -> str:
-        return _card(self)
+        drawing, facts = "", []
+        if self.known_everywhere:
+            z = np.linspace(0.0, _reach(self), _STEPS)
+            values = self.radial(z)
+            drawing = sketch([curve(z, values)], f"k(z) for distances z up to {z[-1]:.3g}", "distance z")
+            facts.append(("k(0)", f"{float(values[0]):.4g}"))
+        rows = "unit vectors, distances up to 2" if self.domain == "sphere" else "any rows of numbers"
+        facts.append(("rows", rows + (", scaled by the kernel" if self.scales_rows else "")))
+        if self.length_scale is not None:
+            facts.append(("length scale", f"{self.length_scale:.4g}"))
+        return card(repr(self), [*facts, ("positive definite?", "see krein.diagnose(kernel, dim)")], drawing=drawing)
 
     def __repr__(self) -> str:
-        shown = []
-        for field in sorted(fields(self), key=lambda f: bool(f.kw_only)):  # type: ignore[arg-type]  # leaves are dataclasses
-            value = getattr(self, field.name)
-            if field.kw_only and value == field.default:
-                continue
-            shown.append(f"{field.name}={value!r}")
+        ordered = sorted(fields(self), key=lambda one: bool(one.kw_only))  # type: ignore[arg-type]  # a dataclass
+        held = [(one, getattr(self, one.name)) for one in ordered]
+        shown = [f"{one.name}={value!r}" for one, value in held if not (one.kw_only and value == one.default)]
         return f"{type(self).__name__}({', '.join(shown)})"
-
-
-def _signed_sum(terms: tuple[tuple[float, Kernel], ...]) -> Kernel:
-    from krein.kernels.algebra import signed_sum  # here: sums are kernels themselves
-
-    return signed_sum(terms)
-
-
-def _product(left: Kernel, right: Kernel) -> Kernel:
-    from krein.kernels.algebra import product
-
-    return product(left, right)
 
 
 @dataclass(frozen=True)
@@ -448,57 +349,82 @@ UNKNOWN = Facts()  # of a function nobody has looked at
 SMOOTH_JUMP = Facts(edge_exponent=0.0, edge_smoothness=math.inf)  # analytic up to z = 2, and not 0 there
 
 
-def constructor_params(value: object) -> dict[str, Any]:
-    """What the constructor takes, as the value holds it."""
-    variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    _, *given = inspect.signature(type(value).__init__).parameters.values()
-    return {parameter.name: getattr(value, parameter.name) for parameter in given if parameter.kind not in variable}
-
-
-def nested_params(own: Mapping[str, Any]) -> dict[str, Any]:
-    """Parameters, and those of the values among them that have some, as ``kernel__a``."""
-    params = dict(own)
-    for name, value in own.items():
-        if isinstance(value, HasParams) and not isinstance(value, type):
-            params.update({f"{name}__{inner}": held for inner, held in value.get_params().items()})
-    return params
-
-
-def changed_params(own: Mapping[str, Any], changes: Mapping[str, Any], owner: object) -> dict[str, Any]:
-    """Parameters after some changes; ``kernel__a`` replaces the value ``kernel`` by one with another ``a``."""
-    params, deeper = dict(own), dict[str, dict[str, Any]]()
-    for key, value in changes.items():
-        name, _, inner = key.partition("__")
-        if name not in own:
-            known = ", ".join(own) or "none"
-            raise ValueError(f"{owner!r} has no parameter {name!r}; its parameters: {known}")
-        if inner:
-            deeper.setdefault(name, {})[inner] = value
-        else:
-            params[name] = value
-    for name, inner_changes in deeper.items():
-        if not isinstance(params[name], HasParams):
-            raise ValueError(f"parameter {name!r} of {owner!r} is {params[name]!r} and has no parameters of its own")
-        params[name] = params[name].with_params(**inner_changes)
-    return params
-
-
-def _card(kernel: Kernel) -> str:
-    """The card of a kernel in a notebook."""
-    drawing, facts = "", []
-    if kernel.known_everywhere:
-        z = np.linspace(0.0, _reach(kernel), _STEPS)
-        values = kernel.radial(z)
-        drawing = sketch([curve(z, values)], f"k(z) for distances z up to {z[-1]:.3g}", "distance z")
-        facts.append(("k(0)", f"{float(values[0]):.4g}"))
-    rows = "unit vectors, distances up to 2" if kernel.domain == "sphere" else "any rows of numbers"
-    facts.append(("rows", rows + (", scaled by the kernel" if kernel.scales_rows else "")))
-    if kernel.length_scale is not None:
-        facts.append(("length scale", f"{kernel.length_scale:.4g}"))
-    return card(repr(kernel), [*facts, ("positive definite?", "see krein.diagnose(kernel, dim)")], drawing=drawing)
-
-
 def _reach(kernel: Kernel) -> float:
     if kernel.domain == "sphere":
         return 2.0
     return visible_reach(kernel.radial) if kernel.facts.bounded else _GROWING * (kernel.length_scale or 1.0)
+
+
+@final
+@dataclass(frozen=True, repr=False)
+class Radial(Kernel):
+    r"""Any function of the distance.
+
+    Parameters
+    ----------
+    function : callable
+        Takes an array of distances :math:`z \ge 0` and returns an array of the same shape with :math:`k(z)`.
+    domain : {"euclidean", "sphere"}, default="euclidean"
+        On the sphere, distances lie in :math:`[0, 2]`.
+    normalize : bool, default=True
+        On the sphere: whether rows are scaled to unit length first; if not, they must have unit length.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein.kernels import Radial
+    >>> k = Radial(lambda z: np.maximum(0.0, 1.0 - z))
+    >>> k([[0.0], [0.5], [3.0]])
+    array([[1. , 0.5, 0. ],
+           [0.5, 1. , 0. ],
+           [0. , 0. , 1. ]])
+    """
+
+    function: Callable[[np.ndarray], Any]
+    domain: Domain = "euclidean"
+    normalize: bool = field(default=True, kw_only=True)
+
+    def __post_init__(self) -> None:
+        if not callable(self.function):
+            raise TypeError(f"function must be callable with an array of distances, got {self.function!r}")
+        one_of(self.domain, "domain", get_args(Domain))
+        object.__setattr__(self, "normalize", truth_value(self.normalize, "normalize"))
+
+    @property
+    def known_everywhere(self) -> bool:
+        return False
+
+    @property
+    def scales_rows(self) -> bool:
+        return self.domain == "sphere" and self.normalize
+
+    def radial(self, z: Any) -> np.ndarray:
+        z = np.asarray(z, dtype=np.float64)
+        values = np.asarray(self.function(z.copy()))  # a copy: the function may write into its argument
+        if values.shape != z.shape:
+            raise ValueError(
+                f"the function given to Radial must return one value per distance: shape {z.shape} in, "
+                f"{values.shape} out; write it with numpy operations, or wrap it in np.vectorize"
+            )
+        if np.iscomplexobj(values):
+            raise TypeError("the function given to Radial returned complex numbers; a kernel here is real, take .real")
+        try:
+            values = values.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise TypeError(f"the function given to Radial returned {values.dtype} values, not numbers") from error
+        bad = np.ravel(z)[~np.isfinite(values.ravel())]
+        if bad.size:
+            raise ValueError(
+                f"the function given to Radial returned NaN or infinity, first at z = {bad[0]:.6g}; define its limit there "
+                "(often z = 0), or restrict the radius"
+            )
+        return values
+
+    def split(self, dim: int) -> Split | None:
+        coefficients = fit_polynomial(self.radial, 2.0 if self.domain == "sphere" else None)
+        return None if coefficients is None else of_polynomial(coefficients)
+
+    def __repr__(self) -> str:
+        name = getattr(self.function, "__qualname__", repr(self.function))
+        extra = "" if self.domain == "euclidean" else f", domain={self.domain!r}"
+        return f"Radial({name}{extra}{'' if self.normalize else ', normalize=False'})"

@@ -16,8 +16,7 @@ from krein.files.decoding import Decoder
 from krein.files.encoding import Encoder
 from krein.files.registry import Entry, SavableMixin, entry_for, entry_of, register
 from krein.files.values import describe, fits
-from krein.kernels import NAMED_KERNELS, Gaussian, Kernel
-from krein.kernels import Radial
+from krein.kernels import NAMED_KERNELS, Gaussian, Kernel, Radial
 from krein.sampling import SAMPLERS
 from krein.similarities import DistanceKernel, PrecomputedSimilarity, Similarity
 

@@ -51,7 +51,9 @@ def test_parameters_by_name():
     assert recipe.get_params() == {"method": "auto", "head_degree": 1, "tol": "auto", "truncate": None}
     assert recipe.with_params(method="fourier", truncate=10.0) == MeasureRecipe("fourier", 1, "auto", 10.0)
     assert recipe == MeasureRecipe(head_degree=1)
-    with pytest.raises(ValueError, match=r"MeasureRecipe\(.* has no parameter 'tolerance'; its parameters are method, head"):
+    with pytest.raises(
+        ValueError, match=r"MeasureRecipe\(.* has no parameter 'tolerance'; its parameters are method, head"
+    ):
         recipe.with_params(tolerance=0.1)
     with pytest.raises(ValueError, match="tol must be positive"):
         recipe.with_params(tol=-0.1)

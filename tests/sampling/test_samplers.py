@@ -520,7 +520,14 @@ def test_monte_carlo_parts_do_not_depend_on_the_order_of_the_list():
 
 def _named(scale: float) -> list[Kernel]:
     return [
-        *(Gaussian(scale), Laplacian(scale), Matern(scale, 1.5), Matern(scale, 0.3), Matern(1.0, min(scale, 1e4)), Cauchy(scale)),
+        *(
+            Gaussian(scale),
+            Laplacian(scale),
+            Matern(scale, 1.5),
+            Matern(scale, 0.3),
+            Matern(1.0, min(scale, 1e4)),
+            Cauchy(scale),
+        ),
         *(
             DeltaGaussian(scale, 2 * scale),
             GeodesicGaussian(scale),

@@ -34,7 +34,7 @@ import numpy as np
 import krein
 from threadpoolctl import threadpool_info
 from krein._core import threads
-from krein.baselines.blocks import map_rows
+from krein.baselines.base import map_rows
 from krein.features import _blocks
 
 expected = int(sys.argv[1])

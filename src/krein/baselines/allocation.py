@@ -1,4 +1,4 @@
-"""How the columns of a random Maclaurin map are shared between the degrees of the series."""
+"""How the columns of a random Maclaurin map are divided between the degrees of the series."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["DEGREE_LAWS", "DegreePlan", "plan_degrees"]
+__all__ = ["DegreePlan", "plan_degrees", "published_degrees"]
 
-DEGREE_LAWS = ("optimal", "proportional", "geometric")
-# Of the largest spread: a degree without variance on the sample still needs a column, it may have some elsewhere
 _LARGEST = 1e300  # variance that is told from others
+# Of the largest spread: a degree without variance on the sample still needs a column, it may have some elsewhere
 _LEAST_SPREAD = 1e-2
 
 
@@ -38,74 +37,52 @@ class DegreePlan:
     variance: float
 
 
-def plan_degrees(
-    coefficients: np.ndarray,
-    variances: np.ndarray,
-    *,
-    width: int,
-    dim: int,
-    law: str,
-    exact_degree: str | int,
-    rng: np.random.Generator,
+def published_degrees(
+    coefficients: np.ndarray, variances: np.ndarray, width: int, rng: np.random.Generator
 ) -> DegreePlan:
-    """Split ``width`` columns between the terms of a series."""
+    """Every column draws its degree n with probability 2^(-n-1), also those that the series does not have (Kar and Karnick)."""
+    n = np.arange(coefficients.size)
+    probabilities = 0.5 ** (n + 1.0)
+    drawn = np.searchsorted(np.cumsum(probabilities), rng.random(width), side="right")
+    weights = np.append(np.abs(coefficients) / probabilities, 0.0) / width  # the last one: degrees beyond the series
+    moment = float(np.sum(coefficients**2 * (variances + 1.0) / probabilities))
+    degrees = np.where(weights[drawn] > 0.0, drawn, 0)
+    order = np.argsort(-degrees, kind="stable")
+    return DegreePlan(-1, 0.0, degrees[order], np.sqrt(weights[drawn][order]), moment / width)
+
+
+def plan_degrees(
+    coefficients: np.ndarray, variances: np.ndarray, width: int, dim: int, rng: np.random.Generator
+) -> DegreePlan:
+    """The split of least variance, with as many exact degrees as lower it."""
     # those of very long rows overflow before the features themselves do; the terms of high degree get all columns then
     variances = np.where(variances < _LARGEST, variances, _LARGEST)
-    options = _exact_options(coefficients, width, dim, exact_degree)
-    plans = [_plan(coefficients, variances, width, dim, law, option, rng) for option in options]
-    return min(plans, key=lambda plan: plan.variance)
-
-
-def _exact_options(coefficients: np.ndarray, width: int, dim: int, exact_degree: str | int) -> list[int]:
-    if not isinstance(exact_degree, str | int) or exact_degree not in ("auto", -1, 0, 1):
-        raise ValueError(f"exact_degree must be 'auto', -1, 0 or 1, got {exact_degree!r}")
-    has_constant, has_linear = bool(coefficients[0]), coefficients.size > 1 and bool(coefficients[1])
-    rest = coefficients[2:].any()
-    least = has_constant + (dim if has_linear else 0) + (1 if rest else 0)
-    if exact_degree == 1 and width < least:
-        raise ValueError(
-            f"n_components must be at least {least} with exact_degree=1 on {dim} columns, got {width}; use {least} or "
-            "more, or exact_degree='auto'"
-        )
-    if exact_degree != "auto":
-        return [int(exact_degree)]
-    return [option for option, needed in ((-1, 1), (0, has_constant + 1), (1, least)) if width >= needed]
+    constant, linear = bool(coefficients[0]), coefficients.size > 1 and bool(coefficients[1])
+    least = constant + (dim if linear else 0) + bool(coefficients[2:].any())
+    options = [option for option, needed in ((-1, 1), (0, constant + 1), (1, least)) if width >= needed]
+    return min(
+        (_plan(coefficients, variances, width, dim, one, rng) for one in options), key=lambda plan: plan.variance
+    )
 
 
 def _plan(
-    coefficients: np.ndarray,
-    variances: np.ndarray,
-    width: int,
-    dim: int,
-    law: str,
-    exact: int,
-    rng: np.random.Generator,
+    coefficients: np.ndarray, variances: np.ndarray, width: int, dim: int, exact: int, rng: np.random.Generator
 ) -> DegreePlan:
     n = np.arange(coefficients.size)
     linear = exact == 1 and coefficients.size > 1 and coefficients[1] != 0.0
     constant = exact >= 0 and coefficients[0] != 0.0
     left = width - (dim if linear else 0) - constant
-    random = (coefficients != 0.0) & (n > exact)
-    terms = n[random]
-    if terms.size and left < 1:
-        raise ValueError(f"n_components must be at least 2 with exact_degree={exact}, got {width}; use 2 or more")
+    terms = n[(coefficients != 0.0) & (n > exact)]
     degrees = [np.zeros(int(constant), dtype=int)]
     weights = [np.full(int(constant), abs(coefficients[0]))]
     variance = 0.0
     if terms.size:
-        size = np.abs(coefficients[terms])
-        if law == "geometric":
-            probabilities = 0.5 ** (terms + 1.0)
-            drawn, weight, variance = _sampled(terms, size, variances[terms], probabilities, left, rng)
-        else:
-            spread = np.sqrt(variances[terms])
-            share = (
-                size * np.maximum(spread, _LEAST_SPREAD * spread.max()) if law == "optimal" and spread.any() else size
-            )
-            drawn, weight, variance = _apportioned(terms, size, variances[terms], share, left, rng)
+        size, spread = np.abs(coefficients[terms]), np.sqrt(variances[terms])
+        share = size * np.maximum(spread, _LEAST_SPREAD * spread.max()) if spread.any() else size
+        drawn, weight, variance = _apportioned(terms, size, variances[terms], share, left, rng)
         degrees.append(drawn)
         weights.append(weight)
-    elif left > 0:  # all terms are exact: the columns that are left stay empty
+    else:  # all terms are exact: the columns that are left stay empty
         degrees.append(np.zeros(left, dtype=int))
         weights.append(np.zeros(left))
     all_degrees, all_weights = np.concatenate(degrees), np.concatenate(weights)
@@ -117,15 +94,10 @@ def _plan(
 
 
 def _sampled(
-    terms: np.ndarray,
-    size: np.ndarray,
-    variances: np.ndarray,
-    probabilities: np.ndarray,
-    count: int,
-    rng: np.random.Generator,
+    terms: np.ndarray, size: np.ndarray, variances: np.ndarray, share: np.ndarray, count: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray, float]:
     """Every column draws its degree; the second moment of one draw is that of a mixture (bounded at u = 1)."""
-    probabilities = probabilities / probabilities.sum()
+    probabilities = share / share.sum()
     which = rng.choice(terms.size, size=count, p=probabilities)
     weight = size / (count * probabilities)
     moment = float(np.sum(size**2 * (variances + 1.0) / probabilities))
@@ -141,13 +113,11 @@ def _apportioned(
     if np.count_nonzero(pool) <= 1 or not quota[pool].sum():
         pool[:] = False
     pooled = min(max(1, round(quota[pool].sum())), count - np.count_nonzero(~pool)) if pool.any() else 0
-    if pool.any() and pooled < 1:  # fewer columns than terms worth one: draw all of them
-        return _sampled(terms, size, variances, share, count, rng)
     counts = _round_to_sum(quota[~pool], count - pooled)
-    if counts.size and counts.min() < 1:
+    if (pool.any() and pooled < 1) or (counts.size and counts.min() < 1):  # fewer columns than terms: draw all of them
         return _sampled(terms, size, variances, share, count, rng)
-    degrees, weights = np.repeat(terms[~pool], counts), np.repeat(size[~pool] / np.maximum(counts, 1), counts)
-    variance = float(np.sum(size[~pool] ** 2 * variances[~pool] / np.maximum(counts, 1)))
+    degrees, weights = np.repeat(terms[~pool], counts), np.repeat(size[~pool] / counts, counts)
+    variance = float(np.sum(size[~pool] ** 2 * variances[~pool] / counts))
     if pooled:
         drawn, weight, extra = _sampled(terms[pool], size[pool], variances[pool], share[pool], pooled, rng)
         degrees, weights, variance = np.append(degrees, drawn), np.append(weights, weight), variance + extra

@@ -7,18 +7,16 @@ from typing import Any, final
 
 import numpy as np
 
-from krein._core.checks import check_shape, integer, one_of, positive_integer, truth_value
+from krein._core.checks import check_shape, integer, positive_integer
 from krein._core.directions import orthogonal_directions
 from krein._core.rows import check_magnitude, dense_block
-from krein.baselines.abilities import refuse, single_term
-from krein.baselines.base import BaselineMap
-from krein.baselines.blocks import map_rows
+from krein.baselines.base import BaselineMap, map_rows
 from krein.baselines.inner_product import Ramp
+from krein.baselines.kernel_forms import refuse, single_term
 from krein.kernels import NTK, ArcCosine, Kernel
 
 __all__ = ["ArcCosineFeatures"]
 
-_SAMPLERS = ("orthogonal", "monte_carlo")
 _PAIRED_ROWS = 256  # training rows whose pairs weigh the variances of steps and ramps against each other
 
 
@@ -38,19 +36,6 @@ class ArcCosineFeatures(BaselineMap):
         ``None`` is ``Ramp()``: on unit vectors ``ArcCosine(1)``, and rows keep their length.
     n_components : int, default=512
         Number D of output columns.
-    split : bool, default=True
-        Split steps and ReLUs into even and odd part, :math:`\theta(t) = (1 + \operatorname{sign} t)/2` and
-        :math:`t_+ = (t + |t|)/2`. The parts are uncorrelated, so
-
-        .. math:: \kappa_0 = \tfrac12 + \tfrac12 E[\operatorname{sign}\,\operatorname{sign}], \qquad
-                  \kappa_1 = \tfrac12 x\cdot y + \tfrac12 E[|w\cdot x||w\cdot y|]
-
-        and the known parts become exact columns: 1 for :math:`\kappa_0`, d for :math:`\kappa_1` and the NTK. Near
-        :math:`x = y` this removes nearly all variance. With too few columns for it, or False, the features are
-        those of [1]_.
-    sampler : {"orthogonal", "monte_carlo"}, default="orthogonal"
-        Directions in Haar orthogonal blocks and of length :math:`\sqrt d` (which both kernels allow, being homogeneous
-        in w), or independent Gaussian weights as in [1]_.
     random_state : int, RandomState instance or None, default=None
 
     Attributes
@@ -65,7 +50,15 @@ class ArcCosineFeatures(BaselineMap):
 
     Notes
     -----
-    Unbiased. Cost: :math:`O(n d D)`, or :math:`O(n D)` for the step columns of the NTK.
+    Unbiased. Two things lower the variance of the features of [1]_. Steps and ReLUs are split into even and odd part,
+    :math:`\theta(t) = (1 + \operatorname{sign} t)/2` and :math:`t_+ = (t + |t|)/2`, which are uncorrelated, so that
+
+    .. math:: \kappa_0 = \tfrac12 + \tfrac12 E[\operatorname{sign}\,\operatorname{sign}], \qquad
+              \kappa_1 = \tfrac12 x\cdot y + \tfrac12 E[|w\cdot x||w\cdot y|]
+
+    and the known parts become exact columns where there are enough: 1 for :math:`\kappa_0`, d for :math:`\kappa_1` and the NTK.
+    And directions are drawn in Haar orthogonal blocks and of length :math:`\sqrt d`, which both kernels allow, being homogeneous
+    in w. Cost: :math:`O(n d D)`, or :math:`O(n D)` for the step columns of the NTK.
 
     References
     ----------
@@ -88,14 +81,10 @@ class ArcCosineFeatures(BaselineMap):
         kernel: Kernel | None = None,
         n_components: int = 512,
         *,
-        split: bool = True,
-        sampler: str = "orthogonal",
         random_state: Any = None,
     ) -> None:
         self.kernel = kernel
         self.n_components = n_components
-        self.split = split
-        self.sampler = sampler
         self.random_state = random_state
 
     def default_kernel(self) -> Kernel:
@@ -103,14 +92,13 @@ class ArcCosineFeatures(BaselineMap):
 
     def _fit(self, X: Any, kernel: Kernel, rng: np.random.Generator) -> None:
         width = positive_integer(self.n_components, "n_components")
-        one_of(self.sampler, "sampler", _SAMPLERS)
         factor, unit = _unit_kind(kernel, type(self).__name__)
         check_magnitude(X)
         dim, has_ramps = X.shape[1], unit != "step"
         self._tangent = unit == "tangent"
         head = dim if has_ramps else 1
         # The split pays only where the exact part leaves columns for the rest.
-        self._split = truth_value(self.split, "split") and width >= (2 * dim + 1 if self._tangent else head + 1)
+        self._split = width >= (2 * dim + 1 if self._tangent else head + 1)
         left = width - head if self._split else width
         sample_rng, step_rng, ramp_rng = rng.spawn(3)
         if self._tangent:
@@ -121,8 +109,8 @@ class ArcCosineFeatures(BaselineMap):
             ramps = left - dim * steps
         else:
             steps, ramps = (0, left) if has_ramps else (left, 0)
-        self._steps = _draw_directions(dim, steps, step_rng, self.sampler)
-        self._ramps = _draw_directions(dim, ramps, ramp_rng, self.sampler)
+        self._steps = math.sqrt(dim) * orthogonal_directions(steps, dim, step_rng).T
+        self._ramps = math.sqrt(dim) * orthogonal_directions(ramps, dim, ramp_rng).T
         self._head = head if self._split else 0
         self._scale = math.sqrt(abs(factor))
         self.n_steps_, self.n_ramps_ = steps, ramps
@@ -204,10 +192,3 @@ def _step_units(X: Any, width: int, split: bool, rng: np.random.Generator) -> in
     v0, v1 = max(float(step_variance.mean()), 1e-12), max(float(ramp_variance.mean()), 1e-12)
     best = width / (dim + math.sqrt(dim * v1 / v0))
     return int(min(max(1, round(best)), (width - 1) // dim))
-
-
-def _draw_directions(dim: int, count: int, rng: np.random.Generator, sampler: str) -> np.ndarray:
-    """Weights of shape (dim, count)."""
-    if sampler == "monte_carlo":
-        return rng.standard_normal((dim, count))
-    return math.sqrt(dim) * orthogonal_directions(count, dim, rng).T

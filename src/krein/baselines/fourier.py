@@ -1,4 +1,4 @@
-"""Trigonometric columns of any number, even or odd, from a law of frequencies."""
+"""Trigonometric columns from a law of frequencies, and what fitting such laws takes."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
 import numpy as np
+from scipy import optimize
 
-from krein._core.checks import frozen_array, integer, real
+from krein._core.checks import frozen_array, real
 from krein._core.rows import check_magnitude
 from krein.features.waves import trig_map
 
-__all__ = ["FourierColumns", "systematic_choice"]
+__all__ = ["FourierColumns", "nonnegative_weights", "systematic_choice"]
 
 
 class _FrequencyLaw(Protocol):
@@ -33,54 +34,69 @@ def systematic_choice(weights: np.ndarray, count: int, rng: np.random.Generator)
     return np.asarray(np.minimum(np.searchsorted(sums, places, side="right"), weights.size - 1))
 
 
+def nonnegative_weights(A: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, float]:
+    """Non-negative least squares."""
+    try:
+        masses, residual = optimize.nnls(A, b, maxiter=50 * A.shape[1])
+    except RuntimeError:  # solutions of nearly dependent columns may go in circles; this is slower and does not
+        masses = np.maximum(optimize.lsq_linear(A, b, bounds=(0.0, np.inf), method="bvls").x, 0.0)
+        residual = np.linalg.norm(A @ masses - b)
+    return np.asarray(masses), float(residual)
+
+
 @dataclass(frozen=True, eq=False)
 class FourierColumns:
     r"""Columns whose inner products estimate :math:`m\,E\cos(\omega\cdot(x - y))`.
 
     A pair :math:`\cos, \sin` of one frequency has less variance than two cosines with random phases (Sutherland and
-    Schneider 2015). If the number of columns is odd, the last one is a cosine with a random phase; each column has the same
-    weight.
+    Schneider 2015). Each column has the same weight.
 
     Parameters
     ----------
-    frequencies : ndarray of shape (ceil(width / 2), n_features)
-    width : int
+    frequencies : ndarray of shape (n_pairs + n_phases, n_features)
+    phases : ndarray of shape (n_phases,)
+        Of the last frequencies, which have one column each; the others have two.
     mass : float
         m, not negative.
-    phase : float
-        Of the last column if width is odd.
     """
 
     frequencies: np.ndarray
-    width: int
+    phases: np.ndarray
     mass: float
-    phase: float
 
     def __post_init__(self) -> None:
-        width = integer(self.width, "width", least=0)
-        object.__setattr__(self, "frequencies", frozen_array(self.frequencies, "frequencies", (-(-width // 2), None)))
-        object.__setattr__(self, "phase", real(self.phase, "phase"))
+        object.__setattr__(self, "frequencies", frozen_array(self.frequencies, "frequencies", (None, None)))
+        object.__setattr__(self, "phases", frozen_array(self.phases, "phases", (None,)))
+        if self.phases.size > self.frequencies.shape[0]:
+            raise ValueError("phases must not be more than frequencies")
         if real(self.mass, "mass") < 0.0:
             raise ValueError(f"mass must not be negative, got {self.mass}")
 
+    @property
+    def width(self) -> int:
+        """Number of columns."""
+        return 2 * self.frequencies.shape[0] - self.phases.size
+
     @classmethod
-    def drawn(cls, law: _FrequencyLaw | None, width: int, dim: int, rng: np.random.Generator) -> Self:
-        """Columns from a law; columns of zeros if there is none, or if it has no mass."""
-        count = -(-width // 2)
+    def drawn(
+        cls, law: _FrequencyLaw | None, width: int, dim: int, rng: np.random.Generator, *, phased: bool = False
+    ) -> Self:
+        """Columns from a law, in pairs but for the last of an odd number, or all with phases; zeros if it has no mass."""
+        n_phases = width if phased else width % 2
+        count = (width + n_phases) // 2
         if law is None or not law.mass:
-            return cls(np.zeros((count, dim)), width, 0.0, 0.0)
+            return cls(np.zeros((count, dim)), np.zeros(n_phases), 0.0)
         frequency_rng, phase_rng = rng.spawn(2)
-        return cls(law.draw(count, frequency_rng), width, law.mass, float(phase_rng.uniform(0.0, 2.0 * np.pi)))
+        return cls(law.draw(count, frequency_rng), phase_rng.uniform(0.0, 2.0 * np.pi, n_phases), law.mass)
 
     def fill(self, X: Any, out: np.ndarray) -> None:
         """Write the features of some rows."""
         if self.width == 0:
             return
         check_magnitude(X)
-        pairs, dtype = self.width // 2, out.dtype
-        amplitude = math.sqrt(2.0 * self.mass / self.width)
+        dtype, pairs = out.dtype, self.frequencies.shape[0] - self.phases.size
+        amplitude = math.sqrt(2.0 * self.mass / self.width)  # that of a column with a phase is √(m / width) times √2
         frequencies = self.frequencies.astype(dtype)
         trig_map(X, frequencies[:pairs], np.full(pairs, amplitude, dtype), out[:, : 2 * pairs])
-        if self.width % 2:
-            # a column of weight 1/width: amplitude √(1/width) times √2 for the phase
-            out[:, -1] = amplitude * np.cos(X @ frequencies[-1] + dtype.type(self.phase))
+        if self.phases.size:
+            out[:, 2 * pairs :] = amplitude * np.cos(X @ frequencies[pairs:].T + self.phases.astype(dtype))

@@ -8,13 +8,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from krein.baselines.arc_cosine import ArcCosineFeatures
-from krein.baselines.double_mixture import DoubleGaussianMixture
+from krein.baselines.double_mixture import DoubleGaussianMixture, FrequencyMixture
 from krein.baselines.fourier import FourierColumns
-from krein.baselines.frequency_mixture import FrequencyMixture
 from krein.baselines.inner_product import InnerPolynomial, Ramp
-from krein.baselines.positive_mixture import PositiveMixture
 from krein.baselines.random_maclaurin import RandomMaclaurin
-from krein.baselines.spherical import SphericalRandomFeatures
+from krein.baselines.spherical import PositiveMixture, SphericalRandomFeatures
 from krein.baselines.tensor_sketch import TensorSketch
 from krein.baselines.tensorized import TensorizedRandomProjection
 from krein.files.registry import register
@@ -32,7 +30,7 @@ _TWO_MIXTURES = {
     "negative_": FrequencyMixture | None,
     "_parts": tuple[FourierColumns, FourierColumns],
 }
-_SPHERICAL = {**_MAP, "fit_time_": float, "mixture_": PositiveMixture, "_columns": FourierColumns}
+_SPHERICAL = {**_MAP, "fit_time_": float, "mixture_": PositiveMixture, "_columns": FourierColumns, "_offset": float}
 _UNITS = {"n_steps_": int, "n_ramps_": int, "_tangent": bool, "_split": bool, "_head": int, "_scale": float}
 _POWERS = {"degrees_": _Array, "coefficients_": _Array, "series_error_": float, "_linear": float, "_amplitudes": _Array}
 

@@ -3,7 +3,9 @@ r"""Products of random projections: features of monomials of the inner product.
 .. math:: \phi(x) = \prod_{j=1}^{n} \omega_j \cdot x, \qquad E[\phi(x)\,\phi(y)] = (x \cdot y)^n
 
 for independent :math:`\omega_j` with :math:`E[\omega\omega^T] = I`. With signs for :math:`\omega` one such feature has
-variance :math:`[\|x\|^2\|y\|^2 + 2(x\cdot y)^2 - 2\sum_i x_i^2 y_i^2]^n - (x \cdot y)^{2n}`.
+variance :math:`[\|x\|^2\|y\|^2 + 2(x\cdot y)^2 - 2\sum_i x_i^2 y_i^2]^n - (x \cdot y)^{2n}`. Signs are independent,
+or rows of a randomly signed Hadamard matrix drawn without replacement, which have the same law and less variance
+(Choromanski, Rowland and Weller, NeurIPS 2017).
 """
 
 from __future__ import annotations
@@ -13,12 +15,13 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from krein.baselines.signs import draw_signs
+from krein._core.directions import hadamard_entries, hadamard_order
 
 __all__ = [
     "complex_products",
     "draw_complex_levels",
     "draw_levels",
+    "draw_signs",
     "monomial_variances",
     "project",
     "real_products",
@@ -26,15 +29,36 @@ __all__ = [
 ]
 
 
+def draw_signs(dim: int, count: int, rng: np.random.Generator, *, hadamard: bool) -> np.ndarray:
+    """Random signs whose columns are independent, or orthogonal within blocks.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> signs = draw_signs(4, 4, np.random.default_rng(0), hadamard=True)
+    >>> bool((signs.T @ signs == 4 * np.eye(4)).all())
+    True
+    """
+    if not hadamard:
+        return 1.0 - 2.0 * rng.integers(2, size=(dim, count))
+    size = hadamard_order(dim)
+    blocks = []
+    for start in range(0, count, size):
+        rows = rng.permutation(size)[: min(size, count - start)]
+        flips = 1.0 - 2.0 * rng.integers(2, size=(dim, 1))
+        blocks.append(flips * hadamard_entries(np.arange(dim)[:, None], rows))
+    return np.hstack(blocks) if blocks else np.empty((dim, 0))
+
+
 def draw_levels(
-    dim: int, degrees: np.ndarray, rng: np.random.Generator, *, projection: str, dtype: Any = np.float64
+    dim: int, degrees: np.ndarray, rng: np.random.Generator, *, hadamard: bool, dtype: Any = np.float64
 ) -> tuple[np.ndarray, ...]:
     """Projections of all features of the given degrees."""
     groups: list[list[np.ndarray]] = [[] for _ in range(int(degrees[0]) if degrees.size else 0)]
     for degree in np.unique(degrees)[::-1]:
         count = int(np.count_nonzero(degrees == degree))
         for level in range(int(degree)):
-            groups[level].append(draw_signs(dim, count, rng, projection=projection))
+            groups[level].append(draw_signs(dim, count, rng, hadamard=hadamard))
     return tuple(np.hstack(group).astype(dtype) for group in groups)
 
 
@@ -71,14 +95,14 @@ def project(X: Any, weights: np.ndarray, out: np.ndarray) -> np.ndarray:
 
 
 def draw_complex_levels(
-    dim: int, degree: int, count: int, rng: np.random.Generator, *, projection: str, dtype: Any = np.float64
+    dim: int, degree: int, count: int, rng: np.random.Generator, *, hadamard: bool, dtype: Any = np.float64
 ) -> tuple[np.ndarray, ...]:
     r"""Projections with entries in :math:`\{\pm1, \pm i\}`, for features of one degree."""
     levels = []
     for _ in range(degree):
-        signs = draw_signs(dim, count, rng, projection=projection)
+        signs = draw_signs(dim, count, rng, hadamard=hadamard)
         # One turn per coordinate keeps Hadamard columns orthogonal; independent columns may turn independently.
-        turned = rng.integers(2, size=(dim, 1 if projection == "hadamard" else count)).astype(bool)
+        turned = rng.integers(2, size=(dim, 1 if hadamard else count)).astype(bool)
         levels.append(np.hstack([np.where(turned, 0.0, signs), np.where(turned, signs, 0.0)]).astype(dtype))
     return tuple(levels)
 

@@ -8,14 +8,12 @@ import numpy as np
 
 from krein._core.checks import check_shape, one_of, positive_integer
 from krein._core.rows import UNIT_TOLERANCE, check_magnitude, dense_block, row_norms
-from krein.baselines.abilities import refuse
-from krein.baselines.allocation import DEGREE_LAWS, DegreePlan, plan_degrees
-from krein.baselines.base import BaselineMap
-from krein.baselines.blocks import map_rows
+from krein.baselines.allocation import DegreePlan, plan_degrees, published_degrees
+from krein.baselines.base import EDITIONS, BaselineMap, map_rows
 from krein.baselines.inner_product import InnerPolynomial
+from krein.baselines.kernel_forms import refuse
 from krein.baselines.products import draw_levels, monomial_variances, real_products, weigh_levels
 from krein.baselines.series import MAX_DEGREE, PowerSeries, candidate_series
-from krein.baselines.signs import PROJECTIONS
 from krein.kernels import Kernel
 
 __all__ = ["RandomMaclaurin"]
@@ -38,17 +36,12 @@ class RandomMaclaurin(BaselineMap):
         `InnerPolynomial`. ``None`` is ``InnerPolynomial()``: on unit vectors ``SphericalPolynomial()``.
     n_components : int, default=512
         Number D of output columns.
-    degrees : {"optimal", "proportional", "geometric"}, default="optimal"
-        How columns are divided between degrees. ``"geometric"``: each column draws its degree with probability
-        :math:`\propto 2^{-n-1}`, as in [1]_; ``"proportional"``: in proportion to :math:`|c_n|`; ``"optimal"``: in
-        proportion to :math:`|c_n|` times the mean standard deviation of a feature of that degree, which is the split of
-        least variance [2]_, from pairs of training rows.
-    exact_degree : {"auto", -1, 0, 1}, default="auto"
-        Terms of the series up to this degree are represented exactly (heuristic "H0/1" of [1]_): the constant by one
-        column, the linear term by d. ``"auto"`` takes the degree of least predicted variance; -1 is the method as printed.
-    projection : {"hadamard", "rademacher"}, default="hadamard"
-        Independent signs, or rows of a randomly signed Hadamard matrix drawn without replacement: the same mean, and less
-        variance [2]_.
+    edition : {"modern", "published"}, default="modern"
+        ``"published"`` [1]_: each column draws its degree with probability :math:`2^{-n-1}`, and its signs independently.
+        ``"modern"`` [2]_: columns are divided between degrees in proportion to :math:`|c_n|` times the mean standard deviation
+        of a feature of that degree on pairs of training rows, the split of least variance; the constant (one column) and the
+        linear term (d columns) are exact where that lowers the predicted variance (heuristic "H0/1" of [1]_); signs are rows
+        of a randomly signed Hadamard matrix drawn without replacement, which have less variance.
     random_state : int, RandomState instance or None, default=None
 
     Attributes
@@ -93,16 +86,12 @@ class RandomMaclaurin(BaselineMap):
         kernel: Kernel | None = None,
         n_components: int = 512,
         *,
-        degrees: str = "optimal",
-        exact_degree: str | int = "auto",
-        projection: str = "hadamard",
+        edition: str = "modern",
         random_state: Any = None,
     ) -> None:
         self.kernel = kernel
         self.n_components = n_components
-        self.degrees = degrees
-        self.exact_degree = exact_degree
-        self.projection = projection
+        self.edition = edition
         self.random_state = random_state
 
     def default_kernel(self) -> Kernel:
@@ -110,8 +99,7 @@ class RandomMaclaurin(BaselineMap):
 
     def _fit(self, X: Any, kernel: Kernel, rng: np.random.Generator) -> None:
         width = positive_integer(self.n_components, "n_components")
-        projection = one_of(self.projection, "projection", PROJECTIONS)
-        one_of(self.degrees, "degrees", DEGREE_LAWS)
+        modern = one_of(self.edition, "edition", EDITIONS) == "modern"
         series = candidate_series(kernel)
         if not series:
             refuse(type(self).__name__, kernel, f"a kernel within 10 % of a polynomial of degree {MAX_DEGREE} in x·y")
@@ -120,7 +108,7 @@ class RandomMaclaurin(BaselineMap):
         plan, chosen = self._choose(X, kernel, series, width, sample_rng, plan_rng)
         dim = X.shape[1]
         self._linear = plan.linear_amplitude
-        levels = draw_levels(dim, plan.degrees, sign_rng, projection=projection, dtype=X.dtype)
+        levels = draw_levels(dim, plan.degrees, sign_rng, hadamard=modern, dtype=X.dtype)
         self._levels = weigh_levels(levels, plan.amplitudes)
         self._amplitudes = plan.amplitudes
         linear = np.full(dim if plan.exact_degree == 1 else 0, 1)
@@ -147,15 +135,11 @@ class RandomMaclaurin(BaselineMap):
         best: tuple[float, DegreePlan, PowerSeries] | None = None
         for candidate in series:
             bias = float(np.mean((candidate(inner) - exact) ** 2))
-            plan = plan_degrees(
-                candidate.coefficients,
-                variances[: candidate.degree + 1].mean(axis=1),
-                width=width,
-                dim=X.shape[1],
-                law=self.degrees,
-                exact_degree=self.exact_degree,
-                rng=plan_rng.spawn(1)[0],
-            )
+            (child,), spread = plan_rng.spawn(1), variances[: candidate.degree + 1].mean(axis=1)
+            if self.edition == "published":
+                plan = published_degrees(candidate.coefficients, spread, width, child)
+            else:
+                plan = plan_degrees(candidate.coefficients, spread, width, X.shape[1], child)
             if best is None or bias + plan.variance < best[0]:
                 best = bias + plan.variance, plan, candidate
         assert best is not None

@@ -7,14 +7,12 @@ from typing import Any, final
 
 import numpy as np
 
-from krein._core.checks import check_shape, one_of, positive_integer, truth_value
+from krein._core.checks import check_shape, one_of, positive_integer
 from krein._core.rows import check_magnitude
-from krein.baselines.base import BaselineMap
-from krein.baselines.blocks import map_rows
+from krein.baselines.base import EDITIONS, BaselineMap, map_rows
 from krein.baselines.inner_product import InnerPolynomial
-from krein.baselines.polynomial import homogeneous_weights, polynomial_form
+from krein.baselines.kernel_forms import homogeneous_weights, polynomial_form
 from krein.baselines.products import complex_products, draw_complex_levels, draw_levels, real_products, weigh_levels
-from krein.baselines.signs import PROJECTIONS
 from krein.kernels import Kernel
 
 __all__ = ["TensorizedRandomProjection"]
@@ -33,13 +31,12 @@ class TensorizedRandomProjection(BaselineMap):
         ``None`` is ``InnerPolynomial()``: on unit vectors ``SphericalPolynomial()``, and rows keep their length.
     n_components : int, default=512
         Number D of output columns.
-    complex_to_real : bool, default=False
-        Take :math:`\omega` from :math:`\{\pm1, \pm i\}` and return real and imaginary parts [2]_: D/2 complex products
-        give D columns. The variance is lower, and much lower for high degrees. An odd column is a real product.
-    projection : {"hadamard", "rademacher"}, default="hadamard"
-        ``"rademacher"`` draws all signs independently, as in [1]_. ``"hadamard"`` draws the rows of a randomly signed
-        Hadamard matrix without replacement, for each factor anew [2]_: each column has the same law, so the mean
-        is the same, and columns are negatively correlated.
+    edition : {"modern", "published"}, default="modern"
+        ``"published"`` [1]_: real products, all signs drawn independently. ``"modern"`` [2]_: :math:`\omega` from
+        :math:`\{\pm1, \pm i\}`, and real and imaginary parts returned, so that D/2 complex products give D columns of lower
+        variance (an odd column is a real product); signs are rows of a randomly signed Hadamard matrix drawn without
+        replacement, for each factor anew: each column has the same law, so the mean is the same, and columns are negatively
+        correlated.
     random_state : int, RandomState instance or None, default=None
 
     Attributes
@@ -68,7 +65,7 @@ class TensorizedRandomProjection(BaselineMap):
     >>> import numpy as np
     >>> from krein.baselines import TensorizedRandomProjection
     >>> X = np.random.default_rng(0).normal(size=(20, 5))
-    >>> f = TensorizedRandomProjection(n_components=64, complex_to_real=True, random_state=0).fit(X)
+    >>> f = TensorizedRandomProjection(n_components=64, random_state=0).fit(X)
     >>> f.transform(X).shape
     (20, 64)
     """
@@ -78,14 +75,12 @@ class TensorizedRandomProjection(BaselineMap):
         kernel: Kernel | None = None,
         n_components: int = 512,
         *,
-        complex_to_real: bool = False,
-        projection: str = "hadamard",
+        edition: str = "modern",
         random_state: Any = None,
     ) -> None:
         self.kernel = kernel
         self.n_components = n_components
-        self.complex_to_real = complex_to_real
-        self.projection = projection
+        self.edition = edition
         self.random_state = random_state
 
     def default_kernel(self) -> Kernel:
@@ -93,14 +88,14 @@ class TensorizedRandomProjection(BaselineMap):
 
     def _fit(self, X: Any, kernel: Kernel, rng: np.random.Generator) -> None:
         width = positive_integer(self.n_components, "n_components")
-        projection = one_of(self.projection, "projection", PROJECTIONS)
+        modern = one_of(self.edition, "edition", EDITIONS) == "modern"
         form = polynomial_form(kernel, type(self).__name__)
         check_magnitude(X, power=2 * form.degree)
-        dim, pairs = X.shape[1] + 1, width // 2 if truth_value(self.complex_to_real, "complex_to_real") else 0
+        dim, pairs = X.shape[1] + 1, width // 2 if modern else 0
         plain_rng, complex_rng = rng.spawn(2)
         self._amplitude = math.sqrt(abs(form.factor) / width)  # of one real column; a complex one counts for two
-        plain = draw_levels(dim, np.full(width - 2 * pairs, form.degree), plain_rng, projection=projection)
-        turned = draw_complex_levels(dim, form.degree, pairs, complex_rng, projection=projection)
+        plain = draw_levels(dim, np.full(width - 2 * pairs, form.degree), plain_rng, hadamard=modern)
+        turned = draw_complex_levels(dim, form.degree, pairs, complex_rng, hadamard=modern)
         plain = tuple(homogeneous_weights(level, form).astype(X.dtype) for level in plain)
         self._levels = weigh_levels(plain, np.full(width - 2 * pairs, self._amplitude))
         self._complex_levels = tuple(homogeneous_weights(level, form).astype(X.dtype) for level in turned)

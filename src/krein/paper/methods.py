@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import krein
-from krein.baselines.abilities import methods_for
+from krein.baselines.kernel_forms import methods_for
 from krein.kernels import Kernel
 from krein.measures import SignedMeasure
 from krein.nystroem import LANDMARK_RULES

@@ -210,8 +210,15 @@ def test_bad_seed(seed, error):
 
 
 def test_binary_letter():
-    with pytest.raises(ValueError, match="letter has no binary version"):
-        datasets.load("letter", binary=True)
+    data = datasets.load("letter", binary=True)
+    assert (data.X_train.shape, data.X_test.shape, data.classes.tolist()) == ((12_000, 16), (6_000, 16), [-1, 1])
+    assert datasets.load("letter", seed=5, binary=True).y_train.tolist() == data.y_train.tolist()  # its rows are given
+    X, y = datasets.load("letter", split=False, binary=True)
+    letters = datasets.load("letter", split=False)[1]
+    np.testing.assert_array_equal(y, np.where(letters < 13, 1, -1))
+    both = np.concatenate([data.X_train, data.X_test])
+    everyone = {row.tobytes() for row in X}
+    assert all(row.tobytes() in everyone for row in both)
     assert len(datasets.load("letter", binary=False).classes) == 26
 
 

@@ -123,3 +123,10 @@ def test_letter_has_no_zero_rows():
         assert rows.dtype == np.float32
         assert rows.min() >= 0
         np.testing.assert_allclose(np.linalg.norm(rows, axis=1), 1, rtol=1e-6)
+
+
+def test_centered_columns_reach_from_minus_one_to_one_before_rows_are_scaled():
+    train, test = minmax_unit(np.array([[0.0, 9.0], [5.0, 1.0], [2.5, 3.0]]), np.array([[10.0, 9.0]]), centered=True)
+    expected = np.array([[-1.0, 1.0], [1.0, -1.0], [0.0, -0.5]])
+    np.testing.assert_allclose(train, expected / np.linalg.norm(expected, axis=1, keepdims=True), atol=1e-15)
+    np.testing.assert_allclose(test, [[2**-0.5, 2**-0.5]])

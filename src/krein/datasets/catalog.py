@@ -42,9 +42,12 @@ class Entry:
         Training and test rows to draw, or None if the source has a split.
     description, source : str
         What the rows are, and whom to credit.
-    positive_class : int or None, default=None
-        Class against all others in the binary version, where the literature has one besides the stored classes.
-    multiclass : bool, default=False
+    positive : tuple of int, default=()
+        Classes against all others in the binary version, where the literature has one besides the stored classes.
+    binary : bool, default=False
+        Whether the paper's task is the binary version.
+    binary_rows : str, default=""
+        Packaged file with the numbers of training and test rows of the binary version, if it has its own.
     """
 
     name: str
@@ -55,8 +58,9 @@ class Entry:
     split_sizes: tuple[int, int] | None
     description: str
     source: str
-    positive_class: int | None = None
-    multiclass: bool = False
+    positive: tuple[int, ...] = ()
+    binary: bool = False
+    binary_rows: str = ""
 
 
 def _read_letter(files: Sequence[Path]) -> Arrays:
@@ -88,11 +92,13 @@ _ENTRIES = (
         digest="2d44c24fa05178d47630270558845f68e20ad67c6d22bbecb67d51435e4e5de1",
         file_sha256="5a45dd55978866b3333c95bb6af21c81727f838a9a21ca057649277e992e41b1",
         split_sizes=(12_000, 6_000),
-        multiclass=True,
+        positive=tuple(range(13)),
+        binary_rows="letter_binary.npz",
         description=(
             "Letter recognition: 20,000 distorted images of the 26 capital letters, each as 16 integers from 0 to 15; "
-            "y is 0 for A to 25 for Z. The paper's 12,000 training and 6,000 test rows are not published, so they are "
-            "drawn at random. 1,332 rows repeat another row and its label."
+            "y is 0 for A to 25 for Z. The paper gives 12,000 training and 6,000 test rows and no number of classes: with 26 "
+            "classes they are drawn at random; in the binary version, A to M (+1) against N to Z (-1), they are those of the "
+            "public code of one of its authors. 1,332 rows repeat another row and its label."
         ),
         source="UCI Machine Learning Repository, Letter Recognition (D. J. Slate, 1991), CC BY 4.0",
     ),
@@ -116,8 +122,8 @@ _ENTRIES = (
         digest="af5059cfe519b39a250cdffd848fe2ec56143ebe42e1349bd3dcd28343fd37cb",
         file_sha256="4bc6ab9d005b454f15c9d671e45869425d88d0d2cdb660be721166bfa4eedb4f",
         split_sizes=(290_506, 290_506),
-        positive_class=2,
-        multiclass=True,
+        positive=(2,),
+        binary=True,
         description=(
             "Forest cover type of 581,012 patches of 30 m by 30 m: 10 integers and 44 indicators, 7 classes. In the binary "
             "version, which the paper uses, y is +1 for class 2 (49 %) and -1 for the others; else y is 1 to 7. "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib import resources
 from typing import Literal, overload
 
 import numpy as np
@@ -105,7 +106,8 @@ def load(
         ======== ========= ========= =========================================================================
         name     training  test      split
         ======== ========= ========= =========================================================================
-        letter   12,000    6,000     drawn without replacement from 20,000 rows
+        letter   12,000    6,000     drawn without replacement from 20,000 rows; if ``binary``, those of the public code of
+                                     one of the paper's authors
         ijcnn1   49,990    91,701    given
         covtype  290,506   290,506   random halves
         cod_rna  59,535    271,617   given; the paper's 157,413 test rows (LIBSVM's ``cod-rna.r``) are other
@@ -114,9 +116,9 @@ def load(
     seed : int, default=0
         Random seed of the drawn splits. A given split does not depend on it.
     binary : bool or None, default=None
-        For covtype, whether labels are +1 for class 2 and −1 for the other six, or the classes 1 to 7 as stored. None
-        means as in the paper: binary for covtype, as stored for the others. letter has no binary version; ijcnn1 and
-        cod_rna have no other.
+        For covtype, whether labels are +1 for class 2 and −1 for the other six, or the classes 1 to 7 as stored; for letter,
+        whether they are +1 for A to M and −1 for N to Z, or 0 to 25. None means binary for covtype, as stored for the others.
+        ijcnn1 and cod_rna have no other version.
 
     Returns
     -------
@@ -146,51 +148,56 @@ def load(
     entry = find(name)
     seed = integer(seed, "seed", least=0)
     split = truth_value(split, "split")
-    binary = entry.positive_class is not None if binary is None else truth_value(binary, "binary")
-    if binary and entry.multiclass and entry.positive_class is None:
-        raise ValueError(f"{entry.name} has no binary version; leave binary out, or make y from the classes yourself")
-    positive_class = entry.positive_class if binary else None
+    binary = entry.binary if binary is None else truth_value(binary, "binary")
+    positive = entry.positive if binary else ()
     arrays = find_arrays(entry)
     if not split:
-        return _all_rows(arrays, positive_class)
-    X_train, y_train, X_test, y_test = _split_rows(entry, arrays, seed)
+        return _all_rows(arrays, positive)
+    X_train, y_train, X_test, y_test = _split_rows(entry, arrays, seed, binary)
     return Dataset(
         name=entry.name,
         X_train=_frozen(_as_features(X_train)),
-        y_train=_frozen(_as_labels(y_train, positive_class)),
+        y_train=_frozen(_as_labels(y_train, positive)),
         X_test=_frozen(_as_features(X_test)),
-        y_test=_frozen(_as_labels(y_test, positive_class)),
+        y_test=_frozen(_as_labels(y_test, positive)),
         description=entry.description,
         source=entry.source,
     )
 
 
-def _split_rows(entry: Entry, arrays: Arrays, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def _split_rows(
+    entry: Entry, arrays: Arrays, seed: int, binary: bool
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     if entry.split_sizes is None:
         return arrays["X_train"], arrays["y_train"], arrays["X_test"], arrays["y_test"]
     X, y = arrays["X"], arrays["y"]
-    n_train, n_test = entry.split_sizes
-    order = np.random.default_rng(seed).permutation(len(X))
-    train, test = order[:n_train], order[n_train : n_train + n_test]
+    if binary and entry.binary_rows:
+        with (resources.files("krein.datasets") / "data" / entry.binary_rows).open("rb") as file:
+            rows = np.load(file)
+            train, test = rows["train"], rows["test"]
+    else:
+        n_train, n_test = entry.split_sizes
+        order = np.random.default_rng(seed).permutation(len(X))
+        train, test = order[:n_train], order[n_train : n_train + n_test]
     return X[train], y[train], X[test], y[test]
 
 
-def _all_rows(arrays: Arrays, positive_class: int | None) -> tuple[np.ndarray, np.ndarray]:
+def _all_rows(arrays: Arrays, positive: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
     if "X" in arrays:
-        return _as_features(arrays["X"]), _as_labels(arrays["y"], positive_class)
+        return _as_features(arrays["X"]), _as_labels(arrays["y"], positive)
     X = np.concatenate([arrays["X_train"], arrays["X_test"]])
     y = np.concatenate([arrays["y_train"], arrays["y_test"]])
-    return _as_features(X), _as_labels(y, positive_class)
+    return _as_features(X), _as_labels(y, positive)
 
 
 def _as_features(X: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(X, dtype=np.float32)
 
 
-def _as_labels(y: np.ndarray, positive_class: int | None) -> np.ndarray:
+def _as_labels(y: np.ndarray, positive: tuple[int, ...]) -> np.ndarray:
     # a small unsigned type would make -y and 2*y wrap around
     y = y.astype(np.int64)
-    return y if positive_class is None else np.where(y == positive_class, 1, -1)
+    return np.where(np.isin(y, positive), 1, -1) if positive else y
 
 
 def _frozen(array: np.ndarray) -> np.ndarray:

@@ -146,7 +146,7 @@ def unit(X: ArrayLike, *, zero_rows: ZeroRows = "raise") -> np.ndarray:
 
 
 def minmax_unit(
-    X_train: ArrayLike, *others: ArrayLike, clip: bool = True, zero_rows: ZeroRows = "raise"
+    X_train: ArrayLike, *others: ArrayLike, clip: bool = True, centered: bool = False, zero_rows: ZeroRows = "raise"
 ) -> tuple[np.ndarray, ...]:
     """Scale columns to [0, 1] by the training rows, then rows to unit length, as in the paper's experiments.
 
@@ -158,6 +158,8 @@ def minmax_unit(
         Rows to be scaled in the same way, such as the test rows.
     clip : bool, default=True
         Whether entries of ``others`` beyond the training range are set to 0 and 1.
+    centered : bool, default=False
+        Scale columns to [−1, 1] in place of [0, 1], as the public code of one of the paper's authors has them.
     zero_rows : {"raise", "keep"}, default="raise"
         See :func:`unit`. No row of the four data sets of the paper becomes zero.
 
@@ -177,7 +179,8 @@ def minmax_unit(
     array([[0.7071, 0.7071]])
     """
     scaler = MinMax.fit(X_train)
-    return tuple(unit(scaler.apply(X, clip=clip), zero_rows=zero_rows) for X in (X_train, *others))
+    scaled = (scaler.apply(X, clip=clip) for X in (X_train, *others))
+    return tuple(unit(2 * X - 1 if centered else X, zero_rows=zero_rows) for X in scaled)
 
 
 def _matrix(X: ArrayLike) -> np.ndarray:

@@ -138,10 +138,11 @@ class DoubleGaussianMixture(BaselineMap):
         self.positive_, self.negative_ = mixtures
         masses = [0.0 if mixture is None else mixture.mass for mixture in mixtures]
         widths = _share(width, masses)
-        self._parts = tuple(
+        positive, negative = (
             FourierColumns.drawn(mixture, part_width, X.shape[1], part_rng)
             for mixture, part_width, part_rng in zip(mixtures, widths, part_rngs, strict=True)
         )
+        self._parts = positive, negative
         self.signature_ = np.repeat([1.0, -1.0], widths)
 
     def _map(self, X: Any) -> np.ndarray:

@@ -75,7 +75,7 @@ class FourierColumns:
     @property
     def width(self) -> int:
         """Number of columns."""
-        return 2 * self.frequencies.shape[0] - self.phases.size
+        return int(2 * self.frequencies.shape[0] - self.phases.size)
 
     @classmethod
     def drawn(

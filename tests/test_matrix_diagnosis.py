@@ -152,8 +152,6 @@ def test_missing_and_asymmetric_entries_are_said():
     found = krein.diagnose(K)
     assert not found.entries.symmetric
     assert "symmetrize='average'" in found.advice[0]
-    negative = krein.diagnose(-np.ones((4, 4)), distance=True)
-    assert any("are these similarities" in text for text in negative.advice)
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])
@@ -193,13 +191,48 @@ def test_forms():
         one.plot_objects(right)
 
 
+@pytest.mark.parametrize("exponent", [-200, 154, 300])
+@pytest.mark.parametrize("distance", [False, True])
+def test_entries_whose_squares_no_float_holds(exponent, distance):
+    """The numbers are those of the same matrix in another unit, which is told."""
+    X = points(60)
+    matrix = np.abs(X[:, None] - X).sum(axis=2) if distance else np.tanh(X @ X.T - 1.0)
+    plain = krein.diagnose(matrix, distance=distance)
+    found = krein.diagnose(matrix * 10.0**exponent, distance=distance, noise=None)
+    assert np.log10(found.unit) == pytest.approx(exponent, abs=1.0)
+    assert f"all entries are divided by {found.unit:.0e}" in " ".join(str(found).split())
+    np.testing.assert_allclose(
+        found.spectrum.values * (found.unit / 10.0**exponent) ** (2 if distance else 1),
+        plain.spectrum.values,
+        atol=1e-9 * np.abs(plain.spectrum.values).max(),
+    )
+    assert found.verdict == plain.verdict
+    assert found.spectrum.effective_rank == pytest.approx(plain.spectrum.effective_rank)
+    assert found.to_dict()["unit"] == found.unit
+    assert plain.unit == 1.0
+
+
+def test_given_noise_is_in_the_unit_of_the_matrix():
+    K = fidelity(points(), 256)
+    assert krein.diagnose(K * 1e154, noise=1e154 * 0.5 / np.sqrt(256)).band.n_beyond == pytest.approx(
+        krein.diagnose(K, noise=0.5 / np.sqrt(256)).band.n_beyond
+    )
+
+
+def test_targets_of_fewer_objects_than_folds_are_refused():
+    for n in (1, 4):
+        with pytest.raises(ValueError, match=f"y is predicted by 5 folds.*got {n}; leave y out"):
+            krein.diagnose(np.eye(n), y=np.arange(n) / 2)
+    scores = krein.diagnose(np.tanh(points(5) @ points(5).T - 1.0), y=np.arange(5) / 2).scores
+    assert np.isfinite([scores.kept, scores.dropped]).all()
+
+
 def test_the_door_tells_kernels_from_matrices():
     assert krein.diagnose(NTK(), dim=16).finite is False
     with pytest.raises(ValueError, match="dim must be given for a kernel"):
         krein.diagnose(NTK())
     with pytest.raises(ValueError, match="dim is for kernels"):
         krein.diagnose(np.eye(3), 3)
-    with pytest.raises(TypeError):
-        krein.diagnose("ntk", 3)
+    assert krein.diagnose("ntk", 3).finite == krein.diagnose(NTK(), 3).finite
     with pytest.raises(ValueError, match="square matrix"):
         krein.diagnose(np.ones((2, 3)))

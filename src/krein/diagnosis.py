@@ -7,9 +7,12 @@ from typing import Any, overload
 import numpy as np
 
 from krein._core.checks import real, truth_value
+from krein.kernels import parse_kernel
+from krein.learning.folds import N_FOLDS
 from krein.learning.negative_part import score_negative_part
+from krein.matrices import check_kind
 from krein.matrices.concentration import Concentration, concentration_of_negative_part
-from krein.matrices.entries import EntryScan, as_square, scan_entries
+from krein.matrices.entries import EntryScan, as_square, in_range, scan_entries
 from krein.matrices.matrix_diagnosis import MatrixDiagnosis, PartScores
 from krein.matrices.matrix_operator import SymmetricOperator
 from krein.matrices.matrix_spectrum import MatrixSpectrum, NoiseBand, matrix_spectrum, noise_band
@@ -36,7 +39,7 @@ def diagnose(
     kernel: Any,
     dim: None = None,
     *,
-    distance: bool = False,
+    distance: bool | None = None,
     y: Any = None,
     noise: float | None = None,
     random_state: int = 0,
@@ -47,7 +50,7 @@ def diagnose(
     kernel: Any,
     dim: int | None = None,
     *,
-    distance: bool = False,
+    distance: bool | None = None,
     y: Any = None,
     noise: float | None = None,
     random_state: int = 0,
@@ -61,13 +64,14 @@ def diagnose(
 
     Parameters
     ----------
-    kernel : Kernel or array of shape (n_objects, n_objects)
-        A kernel of :mod:`krein.kernels`, or the matrix.
+    kernel : Kernel, str or array of shape (n_objects, n_objects)
+        A kernel of :mod:`krein.kernels` or its name, or the matrix.
     dim : int, default=None
         Dimension of the data, for a kernel.
-    distance : bool, default=False
+    distance : bool or None, default=None
         Whether the entries of the matrix are distances. Their spectrum is that of :math:`-\tfrac12 H D^2 H`, which has
-        negative eigenvalues unless the distances are Euclidean.
+        negative eigenvalues unless the distances are Euclidean. None: they are similarities, and a matrix that looks like
+        distances, with zeros on its diagonal and no negative entry, is refused.
     y : array-like of shape (n_objects,), default=None
         Labels or numbers to predict: predictions with and without the negative part are compared by cross-validation.
     noise : float, default=None
@@ -108,27 +112,40 @@ def diagnose(
         return _of_kernel(kernel, dim)
     if dim is not None:
         raise ValueError(f"dim is for kernels, and {type(kernel).__name__} is taken as a matrix; leave dim out")
-    return _of_matrix(kernel, truth_value(distance, "distance"), y, noise, np.random.default_rng(random_state))
+    kind = None if distance is None else truth_value(distance, "distance")
+    return _of_matrix(kernel, kind, y, noise, np.random.default_rng(random_state))
 
 
 def _of_kernel(kernel: Any, dim: int | None) -> Diagnosis:
     if dim is None:
-        raise ValueError("dim must be given for a kernel: the number of columns of the data")
-    return diagnose_kernel(kernel, dim)
+        raise ValueError(
+            "dim must be given for a kernel, the number of columns of the data: krein.diagnose('ntk', dim=16)"
+        )
+    return diagnose_kernel(parse_kernel(kernel) if isinstance(kernel, str) else kernel, dim)
 
 
-def _of_matrix(given: Any, distance: bool, y: Any, noise: float | None, rng: np.random.Generator) -> MatrixDiagnosis:
+def _of_matrix(given: Any, kind: bool | None, y: Any, noise: float | None, rng: np.random.Generator) -> MatrixDiagnosis:
+    distance = bool(kind)
     matrix = as_square(given, "the matrix of distances" if distance else "the matrix of similarities")
     if noise is not None and real(noise, "noise") < 0.0:
         raise ValueError(f"noise must be a standard deviation, 0 or more, got {noise!r}")
+    matrix, unit = in_range(matrix)
     scan = scan_entries(matrix)
     if not scan.complete:
         return _incomplete(scan, distance)
+    if kind is not False:
+        check_kind(
+            matrix,
+            distance=distance,
+            way_out="diagnose similarities without distance=True"
+            if distance
+            else "diagnose distances with distance=True, and similarities that have zeros there with distance=False",
+        )
     split_rng, lanczos_rng, triangle_rng, fold_rng, noise_rng = rng.spawn(5)
     operator = SymmetricOperator(matrix, distance, symmetric=scan.largest_gap == 0.0 or scan.asymmetry < 1e-12)
     triangles = check_triangles(matrix, triangle_rng) if distance else None
     spectrum = matrix_spectrum(operator, scan.largest**2 if distance else scan.largest, scan.precision, lanczos_rng)
-    band = noise_band(spectrum, scan.n_objects, None if noise is None else float(noise))
+    band = noise_band(spectrum, scan.n_objects, None if noise is None else float(noise) / unit)
     replication = concentration = None
     if spectrum.values[0] < -spectrum.rounding:
         replication = replicate_negative_part(operator, spectrum.rounding, split_rng)
@@ -143,7 +160,7 @@ def _of_matrix(given: Any, distance: bool, y: Any, noise: float | None, rng: np.
         reasons = (*reasons, _score_words(scores))
     advice = _advice(verdict, distance, scan, triangles, scores)
     return MatrixDiagnosis(
-        distance, scan, verdict, reasons, advice, spectrum, band, replication, triangles, scores, labels
+        distance, scan, verdict, reasons, advice, spectrum, band, replication, triangles, scores, labels, unit
     )
 
 
@@ -209,6 +226,8 @@ def _scores(operator: SymmetricOperator, y: np.ndarray, rng: np.random.Generator
     n = operator.n_objects
     if y.shape != (n,):
         raise ValueError(f"y must have one entry for each of {n} objects, got {y.size}")
+    if n < N_FOLDS:
+        raise ValueError(f"y is predicted by {N_FOLDS} folds, which needs as many objects, got {n}; leave y out")
     numbers = are_quantities(y)
     some = np.sort(rng.choice(n, size=min(n, _SCORED), replace=False))
     if numbers and not np.isfinite(y).all():
@@ -246,10 +265,6 @@ def _advice(
     if not scan.symmetric:
         found.append(
             "decide what the asymmetry means: average both directions with symmetrize='average', or find the bug"
-        )
-    if distance and scan.smallest < 0.0:
-        found.append(
-            f"distances must not be negative, but the smallest entry is {scan.smallest:.3g}: are these similarities?"
         )
     if distance and triangles is not None and triangles.example is not None:
         found.append("no index or method that relies on the triangle inequality is safe with these distances")

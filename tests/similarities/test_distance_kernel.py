@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
@@ -244,6 +246,47 @@ def test_distances_of_series_and_strings():
     assert D[0, 0] == D[1, 1] == 0.0
     assert D[0, 1] == pytest.approx(D[1, 0])
     assert named_metric("dtw", {"window": 0.1})(np.ones((2, 1, 9)), np.zeros((3, 1, 9))).shape == (2, 3)
+
+
+SERIES = ("dtw", "msm", "twe", "erp", "lcss")
+
+
+@pytest.mark.parametrize("name", SERIES)
+def test_series_that_happen_to_have_equal_lengths(name, rng):
+    """A few of many lengths are compared as they are among all: aeon takes an array of them for channels of one series."""
+    pytest.importorskip("aeon")
+    ragged = [rng.normal(size=length) for length in rng.integers(10, 13, size=30)]
+    distance = named_metric(name)
+    D = distance(ragged, ragged)
+    for one, other in itertools.product(
+        ([0], [3, 4], [*range(9)], np.flatnonzero([s.size == 11 for s in ragged])), repeat=2
+    ):
+        few = distance([ragged[i] for i in one], [ragged[i] for i in other])
+        np.testing.assert_allclose(few, D[np.ix_(one, other)], rtol=1e-12)
+    model = ExactKreinSVC(DistanceKernel(name)).fit(ragged, np.arange(30) % 2)
+    alike = np.flatnonzero([s.size == 10 for s in ragged])[:2]
+    expected = model.decision_function(ragged)[alike]
+    np.testing.assert_allclose(model.decision_function([ragged[i] for i in alike]), expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_landmarks_of_series_of_nearly_equal_lengths(seed):
+    pytest.importorskip("aeon")
+    rng = np.random.default_rng(seed)
+    ragged = [rng.normal(size=length) for length in rng.integers(10, 13, size=60)]
+    assert KreinNystroem(DistanceKernel("dtw"), 30, random_state=seed).fit_transform(ragged).shape == (60, 30)
+
+
+def test_a_column_of_strings_is_a_list_of_strings():
+    pytest.importorskip("rapidfuzz")
+    strings, y = words()
+    column = np.array(strings)[:, None]
+    by_list = KreinNystroem("levenshtein", 10, random_state=0).fit_transform(strings)
+    np.testing.assert_array_equal(KreinNystroem("levenshtein", 10, random_state=0).fit_transform(column), by_list)
+    model = ExactKreinSVC("levenshtein").fit(column, y)
+    np.testing.assert_array_equal(model.predict(column[:5]), model.predict(strings[:5]))
+    with pytest.raises(ValueError, match="pass a list of strings"):
+        model.predict(np.hstack([column, column]))
 
 
 def test_refusals():

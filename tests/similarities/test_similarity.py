@@ -6,8 +6,17 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
+import krein
 from helpers import frozen
-from krein import DistanceKernel, ExactKreinRidge, KreinNystroem
+from krein import (
+    DistanceKernel,
+    ExactKreinRidge,
+    ExactKreinSVC,
+    KreinMDS,
+    KreinNystroem,
+    KreinRidge,
+    KreinRidgeClassifier,
+)
 from krein.kernels import NTK, DeltaGaussian, Gaussian
 from krein.similarities import (
     BlockSource,
@@ -78,8 +87,15 @@ def test_as_similarity():
     assert as_similarity(Gaussian(2.0)) == KernelSimilarity(Gaussian(2.0))
     assert as_similarity("precomputed") == PrecomputedSimilarity()
     assert as_similarity(_by_rows) == Similarity(_by_rows)
-    with pytest.raises(ValueError, match=r"'precomputed', got 'rbf'.*parse_kernel"):
+    assert as_similarity("gaussian(2)") == KernelSimilarity(Gaussian(2.0))
+    assert as_similarity("NTK") == KernelSimilarity(NTK())
+    assert as_similarity("msm") == Similarity(DistanceKernel("msm"))
+    with pytest.raises(ValueError, match=r"got 'rbf'; did you mean 'gaussian'"):
         as_similarity("rbf")
+    with pytest.raises(ValueError, match=r"got 'levenstein'; did you mean 'levenshtein'"):
+        as_similarity("levenstein")
+    with pytest.raises(ValueError, match=r"got 'zzz': unknown kernel.*known kernels: gaussian"):
+        as_similarity("zzz")
     with pytest.raises(TypeError, match="kernel must be a kernel"):
         as_similarity(3)
     with pytest.raises(ValueError, match="kernel must be a kernel"):
@@ -134,8 +150,117 @@ def test_names_of_distances_are_distances():
     )
 
 
-def test_a_matrix_is_no_kernel_and_a_class_is_no_instance():
-    with pytest.raises(TypeError, match=r"shape \(50, 50\): pass kernel='precomputed'"):
-        KreinNystroem(KERNEL(X)).fit(X)
-    with pytest.raises(TypeError, match=r"the class Gaussian; write Gaussian\("):
-        KreinNystroem(Gaussian).fit(X)
+def test_names_of_kernels_are_kernels():
+    by_name = KreinNystroem("delta-gaussian(1, 3)", 10, random_state=0).fit(X)
+    assert by_name.kernel_ == KERNEL
+    np.testing.assert_array_equal(by_name.transform(X), KreinNystroem(KERNEL, 10, random_state=0).fit_transform(X))
+    assert ExactKreinRidge("ntk").fit(X, X[:, 0]).similarity_ == KernelSimilarity(NTK())
+
+
+WORDS = ["ant", "bee", "cat", "dog", "eel", "fly"]
+SETS = [set(word) for word in WORDS]
+CHANNELS = np.random.default_rng(0).normal(size=(6, 2, 9))
+DISTANCES = np.abs(X[:, None] - X).sum(axis=2)
+
+# what is tried, and the sentence that says what to do
+MISTAKES = {
+    "a matrix for a kernel": (lambda: KreinNystroem(KERNEL(X)).fit(X), r"shape \(50, 50\): pass 'precomputed'"),
+    "a list of lists for a kernel": (lambda: KreinNystroem(DISTANCES.tolist()).fit(X), r"shape \(50, 50\): pass 'prec"),
+    "a matrix for a distance": (lambda: DistanceKernel(DISTANCES), r"shape \(50, 50\): pass 'precomputed'"),
+    "a class": (lambda: KreinNystroem(Gaussian).fit(X), r"the class Gaussian; write Gaussian\("),
+    "a function of one": (lambda: KreinNystroem(len).fit(WORDS), r"called with two objects.*pass a function of two"),
+    "rows to be scaled": (lambda: KreinMDS().fit(X), r"square matrix of distances.*\(50, 3\).*such as 'euclidean'"),
+    "sets to a distance of rows": (
+        lambda: KreinNystroem("hamming", 3).fit(SETS),
+        r"'hamming' is of rows.*'jaccard' for sets",
+    ),
+    "strings to a distance of rows": (
+        lambda: KreinNystroem("cosine", 3).fit(WORDS),
+        r"type str; 'levenshtein' is for str",
+    ),
+    "rows to a distance of strings": (
+        lambda: KreinNystroem("jaro", 3).fit(X),
+        r"'jaro' is of strings.*\(50, 3\); pass a list",
+    ),
+    "strings to a distance of series": (
+        lambda: KreinNystroem("dtw", 3).fit(WORDS),
+        r"'dtw' is of series.*'levenshtein'",
+    ),
+    "channels without a distance": (
+        lambda: KreinNystroem().fit(CHANNELS),
+        r"dim 3.*name a distance as kernel, such as 'msm'",
+    ),
+    "channels to a learner": (
+        lambda: KreinRidge().fit(CHANNELS, range(6)),
+        r"name a distance as kernel, such as 'msm'",
+    ),
+    "strings without a distance": (lambda: KreinNystroem().fit(WORDS), r"name a distance as kernel.*'levenshtein'"),
+    "strings to a learner": (lambda: KreinRidge().fit(WORDS, range(6)), r"got strings; name a distance.*'levenshtein'"),
+    "strings to an exact learner": (lambda: ExactKreinRidge().fit(WORDS, range(6)), r"'levenshtein' for strings"),
+    "a kernel without a dimension": (lambda: krein.diagnose("ntk"), r"number of columns.*diagnose\('ntk', dim=16\)"),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_mistakes_are_told_with_what_to_do(mistake):
+    attempt, sentence = MISTAKES[mistake]
+    with pytest.raises((TypeError, ValueError), match=sentence) as told:
+        attempt()
+    assert len(str(told.value)) < 450
+
+
+def test_a_diagnosis_by_name():
+    assert krein.diagnose("gaussian", dim=3).positive_definite
+
+
+def test_sets_have_a_distance():
+    features = KreinNystroem("jaccard", 6, random_state=0).fit(SETS)
+    expected = [[len(a ^ b) / len(a | b) for b in SETS] for a in SETS]
+    np.testing.assert_allclose(DistanceKernel("jaccard").function(SETS, SETS), expected, atol=1e-15)
+    K = features.kernel_.similarity(np.array(expected))
+    np.testing.assert_allclose(features.approximate(SETS), K, atol=1e-9)  # all are landmarks
+
+
+class Seen:
+    """A similarity that remembers what it was called with."""
+
+    def __init__(self):
+        self.kinds = set()
+
+    def __call__(self, a, b):
+        self.kinds |= {(type(one).__name__, str(getattr(one, "dtype", ""))) for one in (a, b)}
+        return float(np.sum(np.asarray(a) == np.asarray(b)))
+
+
+LEARNERS = {
+    "exact": ExactKreinSVC,
+    "landmarks": lambda kernel: KreinRidgeClassifier(KreinNystroem(kernel, 4, random_state=0)),
+}
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("kind", ["bool", "int8", "uint64", "float32", "table"])
+def test_rows_reach_the_function_as_they_were_given(kind, learner):
+    rows = np.random.default_rng(0).integers(2, size=(20, 5)).astype("int32" if kind == "table" else kind)
+    if kind == "table":
+        rows = pytest.importorskip("pandas").DataFrame(rows, columns=list("abcde"))
+    seen = Seen()
+    model = LEARNERS[learner](Similarity(seen, call="pairs")).fit(rows, np.arange(20) % 2)
+    model.predict(rows[:3])
+    assert seen.kinds == {("Series", "int32") if kind == "table" else ("ndarray", kind)}
+    assert model.n_features_in_ == 5
+    with pytest.raises(ValueError, match=r"4 features|feature names"):
+        model.predict(rows.iloc[:, :4] if kind == "table" else rows[:, :4])
+
+
+def test_centers_and_given_landmarks_of_whole_numbers_keep_their_fractions():
+    rows = np.random.default_rng(0).integers(5, size=(30, 2))
+
+    def near(A, B):
+        return np.exp(-np.abs(np.asarray(A)[:, None] - np.asarray(B)).sum(axis=2))
+
+    found = KreinNystroem(near, 3, landmarks="kmeans", random_state=0).fit(rows)
+    as_floats = KreinNystroem(near, 3, landmarks="kmeans", random_state=0).fit(rows.astype(float))
+    np.testing.assert_array_equal(found.landmarks_, as_floats.landmarks_)
+    given = KreinNystroem(near, 2, landmarks=np.array([[0.5, 0.5], [3.5, 2.5]])).fit(rows)
+    np.testing.assert_array_equal(given.landmarks_, [[0.5, 0.5], [3.5, 2.5]])

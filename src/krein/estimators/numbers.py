@@ -14,6 +14,7 @@ __all__ = ["checked_rows", "numbers_in"]
 _NO_NUMBER = re.compile(
     r"could not convert|argument must be a string|Complex data|dtype='numeric'|setting an array element|invalid literal"
 )
+_STRINGS = re.compile(r"array=\['|array=\[\"")
 
 
 @contextmanager
@@ -23,10 +24,20 @@ def numbers_in(name: str) -> Iterator[None]:
         yield
     except (TypeError, ValueError) as error:
         text = str(error)
+        if "Found array with dim 3" in text:
+            raise ValueError(
+                f"{text} For series of several channels name a distance as kernel, such as 'msm'."
+            ) from error
+        if "Expected 2D array" in text and _STRINGS.search(text):
+            raise ValueError(
+                f"{name} must be rows of numbers, got strings; name a distance as kernel, such as 'levenshtein', or encode them"
+            ) from error
         if not _NO_NUMBER.search(text) or re.search(rf"\b{name}\b", text):
             raise
         encode = (
-            "; encode text as numbers first, or give a kernel of two objects to KreinNystroem" if name == "X" else ""
+            "; encode text as numbers first, or name a distance as kernel, such as 'levenshtein' for strings"
+            if name.startswith("X")
+            else ""
         )
         raise type(error)(f"{name} must hold real numbers: {text}{encode}") from error
 

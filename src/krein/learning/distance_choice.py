@@ -16,7 +16,7 @@ from krein.learning.sums import CenteredSums
 from krein.nystroem.spectrum import signed_root, signed_spectrum
 from krein.nystroem.truncation import cut_by_halves
 from krein.similarities import DistanceKernel, PrecomputedSimilarity, Similarity, TrainingMatrix
-from krein.similarities.symmetry import symmetric_part
+from krein.similarities.matrix_checks import symmetric_part
 
 __all__ = ["best_form", "best_form_by_landmarks", "chosen_kernel", "tuned_matrix"]
 

@@ -2,5 +2,6 @@
 
 from krein.matrices.corrections import CORRECTIONS, FittedCorrection, fit_correction
 from krein.matrices.matrix_diagnosis import MatrixDiagnosis
+from krein.similarities.matrix_checks import check_kind
 
-__all__ = ["CORRECTIONS", "FittedCorrection", "fit_correction", "MatrixDiagnosis"]
+__all__ = ["CORRECTIONS", "FittedCorrection", "fit_correction", "MatrixDiagnosis", "check_kind"]

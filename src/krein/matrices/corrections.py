@@ -11,7 +11,7 @@ from krein._core.checks import one_of, positive_real
 from krein._core.threads import quiet_blas
 from krein.matrices.nearest import nearest_with_diagonal
 from krein.nystroem.spectrum import SignedSpectrum, signed_spectrum
-from krein.similarities.symmetry import symmetric_part
+from krein.similarities.matrix_checks import symmetric_part
 
 __all__ = ["CORRECTIONS", "FittedCorrection", "fit_correction"]
 

@@ -8,10 +8,11 @@ from typing import Any, final
 import numpy as np
 
 from krein._core.rows import row_blocks
-from krein.similarities.symmetry import asymmetry_tolerance
+from krein.similarities.matrix_checks import asymmetry_tolerance
 
-__all__ = ["EntryScan", "as_square", "scan_entries"]
+__all__ = ["EntryScan", "as_square", "in_range", "scan_entries"]
 
+_SAFE_POWER = 60  # of ten: fourth powers of entries, summed over a matrix, are floats
 _STRIPE = 256  # rows looked at together with the columns of the same numbers: 40 MiB of 20,000 columns
 
 
@@ -75,6 +76,22 @@ def as_square(matrix: Any, name: str) -> np.ndarray:
         except (TypeError, ValueError) as error:
             raise ValueError(f"{name} must hold real numbers, got dtype {array.dtype}") from error
     return array if array.dtype in (np.float32, np.float64) else array.astype(np.float64)
+
+
+def in_range(matrix: np.ndarray) -> tuple[np.ndarray, float]:
+    """The matrix, divided by a power of ten where squares of its entries would leave the range of floats, and that power.
+
+    Examples
+    --------
+    >>> in_range(np.array([[2e200]]))
+    (array([[2.]]), 1e+200)
+    """
+    finite = (block[np.isfinite(block)] for block in (matrix[rows] for rows in row_blocks(matrix.shape[0], _STRIPE)))
+    largest = max(max(float(block.max(initial=0.0)), -float(block.min(initial=0.0))) for block in finite)
+    power = 0 if largest == 0.0 else int(np.clip(np.floor(np.log10(largest)), -300, 300))
+    if abs(power) <= _SAFE_POWER:
+        return matrix, 1.0
+    return matrix.astype(np.float64) / 10.0**power, 10.0**power
 
 
 def scan_entries(matrix: np.ndarray) -> EntryScan:

@@ -87,6 +87,8 @@ class MatrixDiagnosis:
         Scores of predictions with and without the negative part, if labels were given.
     labels : ndarray of shape (n_objects,) or None
         Colors of the objects in the figure.
+    unit : float, default=1.0
+        What all entries were divided by, because no float could hold their squares.
     """
 
     distance: bool
@@ -100,6 +102,7 @@ class MatrixDiagnosis:
     triangles: TriangleCheck | None = None
     scores: PartScores | None = None
     labels: np.ndarray | None = None
+    unit: float = 1.0
 
     @property
     def n_objects(self) -> int:
@@ -133,6 +136,8 @@ class MatrixDiagnosis:
         list of (str, str)
         """
         scan, rows = self.entries, [("verdict", self.verdict)]
+        if self.unit != 1.0:
+            rows.append(("unit", f"all entries are divided by {self.unit:.0e}, and so are the numbers below"))
         if not scan.complete:
             rows.append(
                 ("missing, infinite entries", f"{scan.n_missing:,}, {scan.n_infinite:,}; first at {scan.first_bad}")
@@ -183,6 +188,7 @@ class MatrixDiagnosis:
         found: dict[str, Any] = {
             "n_objects": self.n_objects,
             "distance": self.distance,
+            "unit": self.unit,
             "verdict": self.verdict,
             "reasons": list(self.reasons),
             "advice": list(self.advice),

@@ -11,7 +11,7 @@ import numpy as np
 from krein._core.rows import row_blocks
 from krein._core.threads import blas_threads, quiet_blas
 from krein.matrices.centering import centered_inner_products
-from krein.similarities.symmetry import symmetric_part
+from krein.similarities.matrix_checks import symmetric_part
 
 __all__ = ["SymmetricOperator"]
 

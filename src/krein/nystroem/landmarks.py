@@ -139,7 +139,7 @@ def _some(n: int, count: int, rng: np.random.Generator) -> np.ndarray:
 
 
 def _centers(X: Any, picked: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
-    centers = cluster_centers(X[picked], count, rng).astype(X.dtype)
+    centers = cluster_centers(X[picked], count, rng).astype(_floats(X))
     # A center at the origin has no direction; on a sphere it is a sign of symmetric data, and a row serves as well.
     zero = np.flatnonzero(~np.any(centers, axis=1))
     if zero.size:
@@ -167,7 +167,11 @@ def _matching_rows(X: Any, rule: Any) -> Any:
         raise ValueError(
             f"landmarks must be rows like those of X, shape (n_landmarks, {X.shape[1]}), got shape {shape}"
         )
-    return as_rows(rule, "landmarks").astype(X.dtype)
+    return as_rows(rule, "landmarks").astype(_floats(X))
+
+
+def _floats(X: Any) -> np.dtype:
+    return X.dtype if X.dtype.kind == "f" else np.dtype(np.float64)
 
 
 def _check_numbers(given: np.ndarray, n: int) -> None:

@@ -22,9 +22,9 @@ from krein.nystroem.spectrum import (
 )
 from krein.nystroem.truncation import CLEAR_OF_ROUNDING, best_cut, check_tol, cut_by_halves
 from krein.similarities.block_source import BlockSource, DirectSource, PrecomputedSimilarity
+from krein.similarities.matrix_checks import symmetric_part
 from krein.similarities.objects import Objects
 from krein.similarities.similarity import Similarity
-from krein.similarities.symmetry import check_symmetric, symmetric_part
 
 __all__ = ["NystroemFit", "NystroemRecipe", "fit_nystroem"]
 
@@ -203,16 +203,16 @@ def _from_given_block(
                 f"landmarks must say which of the {X.shape[0]} rows belong to the {count} columns of the block, got "
                 f"{given.size} numbers from {given.min()} to {given.max()}"
             )
-        square = block[given]
+        among = X[given]
     elif given.shape == (count, count) and given.dtype.kind in "fiub":
-        square = learned.block(given.astype(np.float64), None)
+        among = given.astype(np.float64)
     else:
         raise ValueError(
             f"landmarks of a block with {count} columns must be {count} numbers of rows, or the matrix of shape "
             f"{(count, count)} of their similarities to each other, got shape {given.shape} and dtype {given.dtype}"
         )
-    check_symmetric(square, "the landmarks' matrix")
-    square, tol = symmetric_part(square), check_tol(recipe.eigenvalue_tol)
+    learned.check(among, "the landmarks' matrix")
+    square, tol = symmetric_part(learned.block(among, None)), check_tol(recipe.eigenvalue_tol)
     if tol is None:
         tol = cut_by_halves(block, square, rng, X.dtype.itemsize, _HELD_OUT)
     numbers, spectrum = np.arange(count), signed_spectrum(square)

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import linalg
 
 from krein._core.threads import blas_threads, quiet_blas
-from krein.similarities.symmetry import symmetric_part
+from krein.similarities.matrix_checks import symmetric_part
 
 __all__ = ["SignedSpectrum", "compress_features", "positive_root", "significant", "signed_root", "signed_spectrum"]
 

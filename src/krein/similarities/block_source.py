@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from krein.features.sections import Sections
 from krein.kernels import Kernel
 from krein.similarities.distance_kernel import DistanceKernel
-from krein.similarities.symmetry import check_symmetric, symmetric_part
+from krein.similarities.matrix_checks import check_kind, check_symmetric, symmetric_part
 
 __all__ = ["BlockSource", "DirectSource", "KernelSimilarity", "PrecomputedSimilarity", "TrainingMatrix"]
 
@@ -156,13 +156,32 @@ class PrecomputedSimilarity(DirectSource):
 
     def settled(self, X: Any) -> PrecomputedSimilarity:
         if X.shape[0] != X.shape[1]:
-            raise ValueError(
-                "kernel='precomputed' is fitted on a square matrix of similarities between training objects, got shape "
-                f"{X.shape}; a block of similarities to some landmarks needs landmarks: their numbers among the rows, or "
-                "the matrix of their similarities to each other"
-            )
-        check_symmetric(X, "the precomputed matrix", way_out="pass its symmetric part (K + K.T) / 2")
+            raise ValueError(self._no_square(X.shape))
+        self.check(X, "the precomputed matrix")
         return self.learned(X)
+
+    def _no_square(self, shape: tuple[int, ...]) -> str:
+        if self.kernel is not None:
+            return (
+                f"'precomputed' is fitted on the square matrix of distances between training objects, got shape {shape}; for rows "
+                "of numbers name a distance, such as 'euclidean'"
+            )
+        return (
+            f"kernel='precomputed' is fitted on a square matrix of similarities between training objects, got shape {shape}; a "
+            "block of similarities to some landmarks needs landmarks: their numbers among the rows, or the matrix of their "
+            "similarities to each other"
+        )
+
+    def check(self, matrix: Any, what: str) -> None:
+        """Refuse a square matrix that is not symmetric, or holds distances for similarities or the other way round."""
+        check_symmetric(matrix, what, way_out="pass its symmetric part (K + K.T) / 2")
+        way_out = (
+            "if these are distances, DistanceKernel('precomputed') makes similarities of them; if not, write the similarities of "
+            "objects with themselves on the diagonal, or pass DistanceKernel('precomputed', scale=1.0, form='distance')"
+            if self.kernel is None
+            else "if these are similarities, pass kernel='precomputed'"
+        )
+        check_kind(matrix, distance=self.kernel is not None, way_out=way_out)
 
     def learned(self, X: Any) -> PrecomputedSimilarity:
         """The similarity with all that its kernel learns from the entries of a block."""

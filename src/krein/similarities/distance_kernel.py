@@ -12,7 +12,7 @@ import numpy as np
 from krein._core.checks import FrozenParams, one_of, positive_real
 from krein.similarities.metrics import metric_source, named_metric
 
-__all__ = ["FORMS", "DistanceKernel"]
+__all__ = ["FORMS", "DistanceKernel", "told"]
 
 _TUNED_POWERS = (0.5, 1.0, 1.5, 2.0)
 _TUNED_SCALES = tuple(float(one) for one in np.geomspace(0.04, 4.0, 9))  # of the median distance
@@ -98,7 +98,9 @@ class DistanceKernel(FrozenParams):
             if self.metric != "precomputed":
                 metric_source(self.metric)
         elif not callable(self.metric) or isinstance(self.metric, type):
-            raise TypeError(f"metric must be a function, a name or 'precomputed', got {self.metric!r}")
+            raise TypeError(
+                f"metric must be a function of two objects, a name or 'precomputed', got {told(self.metric)}"
+            )
         if self.metric_params is not None and (not isinstance(self.metric, str) or self.precomputed):
             raise ValueError("metric_params are for a distance by name; use functools.partial for a function")
         one_of(self.form, "form", FORMS)
@@ -216,6 +218,13 @@ class DistanceKernel(FrozenParams):
         if self.precomputed:
             raise ValueError("metric='precomputed' has no function to call: X holds the distances")
         return named_metric(self.metric, self.metric_params) if isinstance(self.metric, str) else self.metric
+
+
+def told(given: Any) -> str:
+    """A value that is no kernel and no distance, in the words of an error."""
+    if hasattr(given, "shape") or isinstance(given, list):
+        return f"an array of shape {np.shape(given)}: pass 'precomputed' instead, and the matrix as X to fit"
+    return f"{given!r} of type {type(given).__name__}"
 
 
 def _median(values: np.ndarray) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib.util import find_spec
 from typing import Any
@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-__all__ = ["METRICS", "is_metric", "metric_source", "named_metric"]
+from krein.similarities.objects import Objects
+
+__all__ = ["METRICS", "is_metric", "metric_source", "named_metric", "prepared"]
 
 _SCIPY = (
     *("euclidean", "sqeuclidean", "cityblock", "chebyshev", "minkowski", "cosine", "correlation", "canberra"),
@@ -55,6 +57,48 @@ def is_metric(name: str) -> bool:
     return any(name in names for names in METRICS.values())
 
 
+def prepared(name: str, objects: Objects, what: str = "X") -> Objects:
+    """Objects as a distance of this name takes them: rows of numbers, series or strings; an error that says what they are."""
+    package, data = metric_source(name), objects.data
+    one = next(iter(objects[:1].one_by_one()), None)
+    if package == "rapidfuzz":
+        if getattr(data, "ndim", 1) == 2 and data.shape[1] == 1 and not sp.issparse(data):  # a column of a table
+            objects = Objects(np.asarray(data, dtype=object)[:, 0].tolist())
+            one = objects.data[0] if len(objects) else None
+        if isinstance(one, np.ndarray) or not isinstance(one, Sequence | None):
+            raise ValueError(
+                f"the distance {name!r} is of strings, got {what} of {_kind(objects, one)}; pass a list of strings"
+            )
+        return objects
+    if package == "scipy" and name == "jaccard" and isinstance(one, set | frozenset):
+        return objects
+    try:
+        if package == "scipy":
+            rows = objects.data if sp.issparse(data) else np.asarray(data)
+            rows = rows if rows.dtype in (np.float32, np.float64) else rows.astype(np.float64)
+            if rows.ndim == 2:
+                return Objects(rows)
+        else:
+            series = [np.asarray(one, dtype=np.float64) for one in objects.one_by_one()]
+            if all(one.ndim in (1, 2) and one.size for one in series):
+                return objects
+    except (TypeError, ValueError):
+        pass
+    wanted = (
+        "rows of numbers"
+        if package == "scipy"
+        else "series of numbers, arrays of shape (length,) or (channels, length)"
+    )
+    raise ValueError(
+        f"the distance {name!r} is of {wanted}, got {what} of {_kind(objects, one)}; 'levenshtein' is for strings, 'jaccard' for "
+        "sets, 'dtw' for series of any lengths, and a function of two objects for all others"
+    )
+
+
+def _kind(objects: Objects, one: Any) -> str:
+    return f"shape {objects.data.shape}" if hasattr(objects.data, "shape") else f"objects of type {type(one).__name__}"
+
+
 def named_metric(name: str, options: Mapping[str, Any] | None = None) -> Callable[[Any, Any], np.ndarray]:
     """A distance as a function of two sequences of objects.
 
@@ -73,11 +117,12 @@ def named_metric(name: str, options: Mapping[str, Any] | None = None) -> Callabl
 def _by_scipy(name: str, options: dict[str, Any], X: Any, Y: Any) -> np.ndarray:
     from scipy.spatial.distance import cdist
 
-    return np.asarray(cdist(_vectors(X), _vectors(Y), name, **options))
-
-
-def _vectors(X: Any) -> np.ndarray:
-    return np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
+    if isinstance(X, list) and X and isinstance(X[0], set | frozenset):  # rows of their indicators
+        places = {element: place for place, element in enumerate(set().union(*X, *Y))}
+        X, Y = (np.array([[element in one for element in places] for one in side]) for side in (X, Y))
+        return np.asarray(cdist(X, Y, name, **options))
+    X, Y = (np.asarray(side.toarray() if sp.issparse(side) else side, dtype=np.float64) for side in (X, Y))
+    return np.asarray(cdist(X, Y, name, **options))
 
 
 def _by_aeon(name: str, options: dict[str, Any], X: Any, Y: Any) -> np.ndarray:
@@ -92,10 +137,11 @@ def _by_aeon(name: str, options: dict[str, Any], X: Any, Y: Any) -> np.ndarray:
 
 
 def _series(X: Any) -> Any:
-    """As aeon takes a collection: one array if all series have one length, else a list."""
-    if isinstance(X, np.ndarray) and X.dtype != object:
-        return X.astype(np.float64, copy=False)
-    series = [np.ascontiguousarray(one, dtype=np.float64) for one in X]
+    """As aeon takes a collection: an array of three dimensions if all series have one length, else a list.
+
+    Of an array of two dimensions aeon finds out from the other collection whether it is one series of several channels.
+    """
+    series = [np.atleast_2d(np.ascontiguousarray(one, dtype=np.float64)) for one in X]
     return np.stack(series) if len({one.shape for one in series}) == 1 else series
 
 

@@ -57,7 +57,7 @@ class Objects:
     @property
     def are_vectors(self) -> bool:
         """Whether the objects are rows of a dense matrix of numbers, which can be averaged."""
-        return isinstance(self.data, np.ndarray) and self.data.ndim == 2 and self.data.dtype.kind == "f"
+        return isinstance(self.data, np.ndarray) and self.data.ndim == 2 and self.data.dtype.kind in "fiu"
 
     def one_by_one(self) -> list[Any]:
         """The objects in a list; strings and numbers of an array as Python's own, rows of a table as Series.

@@ -6,20 +6,25 @@ import inspect
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+<<<<<<< HEAD
 from typing import Any, final
+=======
+from difflib import get_close_matches
+from typing import Any, Self, final
+>>>>>>> 6ac02bb (Kernels and distances by name anywhere; distances given as similarities are stopped, and the other way round; series of equal lengths, rows as they were given, sentences for mistakes)
 
 import numpy as np
 
 from krein._core.checks import FrozenParams, one_of, truth_value
 from krein._core.processes import n_processes
-from krein.kernels import DeltaGaussian, Kernel
+from krein.kernels import NAMED_KERNELS, DeltaGaussian, Kernel, parse_kernel
 from krein.similarities.block_source import BlockSource, KernelSimilarity, PrecomputedSimilarity, TrainingMatrix
 from krein.similarities.cache import as_cache
-from krein.similarities.distance_kernel import DistanceKernel
+from krein.similarities.distance_kernel import DistanceKernel, told
 from krein.similarities.evaluation import Evaluation
-from krein.similarities.metrics import is_metric
+from krein.similarities.matrix_checks import check_symmetric
+from krein.similarities.metrics import METRICS, is_metric, prepared
 from krein.similarities.objects import Objects, as_objects
-from krein.similarities.symmetry import check_symmetric
 
 __all__ = ["Pilot", "Similarity", "as_similarity", "distance_of", "is_called", "is_precomputed", "kernel_of"]
 
@@ -114,8 +119,8 @@ class Similarity(FrozenParams, BlockSource):
         -------
         ndarray of shape (len(X), len(Y))
         """
-        left = as_objects(X)
-        return self.training(left).matrix if Y is None else self.block(left, as_objects(Y, "Y"))
+        left = self.place(X)
+        return self.training(left).matrix if Y is None else self.block(left, self.place(Y, "Y"))
 
     @property
     def distance(self) -> DistanceKernel | None:
@@ -123,7 +128,9 @@ class Similarity(FrozenParams, BlockSource):
         return self.function if isinstance(self.function, DistanceKernel) else None
 
     def place(self, X: Any, name: str = "X") -> Objects:
-        return as_objects(X, name)
+        objects = as_objects(X, name)
+        metric = None if self.distance is None else self.distance.metric
+        return prepared(metric, objects, name) if isinstance(metric, str) else objects
 
     def similarities(self, values: np.ndarray) -> np.ndarray:
         """Similarities from what the function gave, which is a distance for a `DistanceKernel`."""
@@ -258,32 +265,44 @@ def kernel_of(similarity: BlockSource) -> Any:
     return similarity.kernel
 
 
-def as_similarity(kernel: Any) -> BlockSource:
-    """A similarity from what the parameter ``kernel`` may be."""
-    if kernel is None:
+def as_similarity(given: Any) -> BlockSource:
+    """The similarity that a parameter ``kernel`` stands for: the one place that knows all that may be given.
+
+    Parameters
+    ----------
+    given : Kernel, callable, Similarity, DistanceKernel, str or None
+        A kernel of `krein.kernels` or its name ("ntk", "gaussian(2)"), a function of two objects or of two sequences, a
+        `Similarity`, a `DistanceKernel`, the name of a distance, "precomputed", or None for ``DeltaGaussian()``.
+
+    Returns
+    -------
+    BlockSource
+        `KernelSimilarity` for kernels, `PrecomputedSimilarity` for matrices, `Similarity` for what is called on objects.
+
+    Examples
+    --------
+    >>> as_similarity("gaussian"), as_similarity("precomputed")
+    (KernelSimilarity(kernel=Gaussian(scale=1.0)), PrecomputedSimilarity(kernel=None))
+    """
+    if given is None:
         return KernelSimilarity(DeltaGaussian())
-    if isinstance(kernel, Kernel):
-        return KernelSimilarity(kernel)
-    if isinstance(kernel, Similarity):
-        return kernel
-    if is_precomputed(kernel):
-        return PrecomputedSimilarity(kernel if isinstance(kernel, DistanceKernel) else None)
-    if is_called(kernel):
-        return Similarity(kernel)
-    if isinstance(kernel, str):
-        raise ValueError(
-            f"kernel must be a kernel of krein.kernels, a function, the name of a distance or 'precomputed', got {kernel!r}; "
-            f"kernels by name come from krein.kernels.parse_kernel({kernel!r})"
-        )
-    if isinstance(kernel, type):
-        raise TypeError(f"kernel must be an instance, got the class {kernel.__name__}; write {kernel.__name__}(...)")
-    raise TypeError(
-        "kernel must be a kernel of krein.kernels, a function of two objects, the name of a distance or 'precomputed', got "
-        f"{_short(kernel)}"
-    )
-
-
-def _short(value: Any) -> str:
-    if hasattr(value, "shape"):
-        return f"an array of shape {value.shape}: pass kernel='precomputed', and the matrix as X to fit"
-    return f"{value!r} of type {type(value).__name__}"
+    if isinstance(given, Kernel):
+        return KernelSimilarity(given)
+    if isinstance(given, Similarity):
+        return given
+    if is_precomputed(given):
+        return PrecomputedSimilarity(given if isinstance(given, DistanceKernel) else None)
+    if is_called(given):
+        return Similarity(given)
+    wanted = "kernel must be a kernel or its name, a function of two objects, the name of a distance or 'precomputed'"
+    if isinstance(given, str):
+        try:
+            return KernelSimilarity(parse_kernel(given))
+        except ValueError as error:
+            known = [*NAMED_KERNELS, *(name for names in METRICS.values() for name in names), "precomputed"]
+            close = ["gaussian"] if given == "rbf" else get_close_matches(given, known, n=1)
+            hint = f"; did you mean {close[0]!r}?" if close else f": {error}"
+            raise ValueError(f"{wanted}, got {given!r}{hint}") from error
+    if isinstance(given, type):
+        raise TypeError(f"kernel must be an instance, got the class {given.__name__}; write {given.__name__}(...)")
+    raise TypeError(f"{wanted}, got {told(given)}")

@@ -33,8 +33,9 @@ def check_rows(estimator: BaseEstimator, X: Any, *, first: bool) -> Any:
     Finiteness is checked block by block later (`krein.rows.feature_blocks.finite_rows`): a check here would read a memory map
     from end to end.
     """
-    if takes_objects(getattr(estimator, "features", None)):
-        return check_objects(estimator, X, first=first, ensure_all_finite=False)
+    features: Any = getattr(estimator, "features", None)
+    if takes_objects(features):
+        return check_objects(estimator, X, features.kernel, first=first)
     return checked_rows(estimator, X, accept_sparse="csr", reset=first, ensure_all_finite=False, dtype="numeric")
 
 

@@ -47,7 +47,7 @@ class KernelMatrixMixin(BaseEstimator):
             return checked
         with numbers_in("y"):
             y = validate_data(self, "no_validation", y, **options)
-        objects = check_objects(self, X, first=True)
+        objects = check_objects(self, X, self.kernel, first=True)
         check_consistent_length(objects, y)
         return objects, y
 
@@ -77,7 +77,11 @@ class KernelMatrixMixin(BaseEstimator):
     def _similarities(self, X: Any) -> np.ndarray:
         """Similarities of new rows (first axis) with the training rows."""
         called = is_called(self.kernel)
-        X = check_objects(self, X, first=False) if called else checked_rows(self, X, **self._rows, reset=False)
+        X = (
+            check_objects(self, X, self.kernel, first=False)
+            if called
+            else checked_rows(self, X, **self._rows, reset=False)
+        )
         placed = self.similarity_.place(X)
         return np.asarray(self.similarity_.block(placed, self.X_fit_), dtype=np.float64)
 

@@ -162,9 +162,10 @@ class KreinMDS(SavableMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     def _checked(self, X: Any, *, first: bool) -> Any:
         metric = _distance(self.metric)
         if is_called(metric):
-            return check_objects(self, X, first=first)
+            return check_objects(self, X, metric, first=first)
         X = checked_rows(self, X, dtype=[np.float64, np.float32], reset=first)
-        check_non_negative(X, "KreinMDS, which takes distances")
+        if not first or X.shape[0] == X.shape[1]:  # else these are rows, and the error says so
+            check_non_negative(X, "KreinMDS, which takes distances")
         return X
 
     def _has_columns(self) -> bool:
@@ -216,10 +217,10 @@ class KreinMDS(SavableMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
 def _distance(metric: Any) -> Any:
     """The parameter as a kernel whose values are distances."""
-    kernel = DistanceKernel(metric) if isinstance(metric, str) and metric != "precomputed" else distance_of(metric)
+    kernel = DistanceKernel(metric) if isinstance(metric, str) else distance_of(metric)
     if kernel is not None:
         distance = kernel.as_distance()
         return replace(metric, function=distance) if isinstance(metric, Similarity) else distance
-    if not is_called(metric) and not is_precomputed(metric):
+    if not is_called(metric):
         raise ValueError(f"metric must be 'precomputed', a name, a DistanceKernel or a function, got {metric!r}")
     return metric

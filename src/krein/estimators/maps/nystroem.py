@@ -214,7 +214,11 @@ class KreinNystroem(ObjectMap, SignedFeatureMap):
         return kernel is not None and kernel.needs_targets
 
     def _checked(self, X: Any, *, first: bool) -> Any:
-        return check_objects(self, X, first=first) if self._takes_objects else super()._checked(X, first=first)
+        return (
+            check_objects(self, X, self.kernel, first=first)
+            if self._takes_objects
+            else super()._checked(X, first=first)
+        )
 
     @property
     def _takes_objects(self) -> bool:

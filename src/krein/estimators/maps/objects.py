@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from krein.estimators.numbers import checked_rows
-from krein.similarities import as_objects, is_called, is_numeric_matrix
+from krein.similarities import as_objects, distance_of, is_called, is_numeric_matrix
 
 __all__ = ["ObjectMap", "check_objects", "object_tags", "takes_objects"]
 
@@ -32,16 +32,21 @@ def takes_objects(features: Any) -> bool:
     return isinstance(features, ObjectMap) and features._takes_objects
 
 
-def check_objects(estimator: BaseEstimator, X: Any, *, first: bool, **options: Any) -> Any:
-    """What is given as X: a matrix of numbers as scikit-learn checks it, or else objects."""
+def check_objects(estimator: BaseEstimator, X: Any, kernel: Any, *, first: bool) -> Any:
+    """What is given as X to a kernel that is called: rows of floats as scikit-learn checks them, all else as it was given."""
     if is_numeric_matrix(X):
-        options = {"dtype": [np.float64, np.float32], **options}
-        return checked_rows(estimator, X, accept_sparse="csr", reset=first, **options)
+        distance = distance_of(kernel)
+        by_name = distance is not None and isinstance(distance.metric, str)  # which takes any numbers as floats
+        rows = checked_rows(
+            estimator, X, accept_sparse="csr", reset=first, dtype=[np.float64, np.float32] if by_name else None
+        )
+        table = as_objects(X).has_columns
+        return rows if by_name or (rows.dtype.kind == "f" and not table) else as_objects(X if table else rows)
     objects = as_objects(X)
     if not len(objects):
         raise ValueError("X has 0 objects (shape=(0,)), and a minimum of 1 is required")
     if objects.has_columns:
-        validate_data(estimator, X, skip_check_array=True, reset=first)
+        validate_data(estimator, objects.data, skip_check_array=True, reset=first)
     elif first:
         for name in ("n_features_in_", "feature_names_in_"):  # of rows that the estimator was fitted on before
             vars(estimator).pop(name, None)

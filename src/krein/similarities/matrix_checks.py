@@ -1,4 +1,4 @@
-"""Whether a matrix of similarities is symmetric, to the rounding of its own numbers, and its symmetric part."""
+"""Whether a matrix is symmetric, to the rounding of its numbers, and whether it holds similarities or distances."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ import scipy.sparse as sp
 
 from krein._core.rows import row_blocks
 
-__all__ = ["asymmetry_tolerance", "check_symmetric", "symmetric_part"]
+__all__ = ["asymmetry_tolerance", "check_kind", "check_symmetric", "symmetric_part"]
 
 _LEAST_TOLERANCE = 1e-6  # of the largest entry: numbers in float64 may have been in float32 on their way
+_ZERO = 1e-3  # of the largest entry: a diagonal below it is one of distances; that of a positive matrix holds its largest entry
 _STRIPE = 1024  # rows compared at a time, so that the whole matrix is never copied
 
 
@@ -60,6 +61,45 @@ def check_symmetric(
             f"{what} must be symmetric, but entries ({i}, {j}) and ({j}, {i}) are {one:.6g} and {other:.6g}; {way_out}"
         )
     return worst
+
+
+def check_kind(matrix: Any, *, distance: bool, way_out: str) -> None:
+    """Stop where a square matrix that is taken as similarities looks like distances, or the other way round.
+
+    Distances have zeros on the diagonal and no negative entry. Every matrix of training objects that a user gives passes here:
+    `PrecomputedSimilarity.settled`, `krein.diagnose`, `krein.compare` (``from krein.matrices import check_kind``).
+
+    Parameters
+    ----------
+    matrix : array or sparse matrix of shape (n, n)
+        Finite.
+    distance : bool
+        Whether it is taken as distances.
+    way_out : str
+        What to do if it is not what it is taken as, the end of a sentence.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> check_kind(np.array([[0.0, 2.0], [2.0, 0.0]]), distance=False, way_out="pass distance=True")
+    Traceback (most recent call last):
+    ValueError: the matrix is taken as similarities, but has zeros on its diagonal and no negative entry, as distances have; pass
+    distance=True
+    """
+    own, least = np.abs(np.asarray(matrix.diagonal())), float(matrix.min())
+    zero = _ZERO * max(float(matrix.max()), -least)
+    if zero == 0.0:
+        return
+    alike = own.max() <= zero and least >= 0.0
+    if distance and not alike:
+        worst = int(own.argmax())
+        why = f"one is {least:.6g}" if least < 0.0 else f"object {worst} has a distance of {own[worst]:.6g} from itself"
+        raise ValueError(f"the matrix is taken as distances, but {why}; {way_out}")
+    if alike and not distance:
+        raise ValueError(
+            "the matrix is taken as similarities, but has zeros on its diagonal and no negative entry, as distances have; "
+            f"{way_out}"
+        )
 
 
 def symmetric_part(matrix: np.ndarray) -> np.ndarray:

@@ -6,12 +6,8 @@ import inspect
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-<<<<<<< HEAD
-from typing import Any, final
-=======
 from difflib import get_close_matches
-from typing import Any, Self, final
->>>>>>> 6ac02bb (Kernels and distances by name anywhere; distances given as similarities are stopped, and the other way round; series of equal lengths, rows as they were given, sentences for mistakes)
+from typing import Any, final
 
 import numpy as np
 

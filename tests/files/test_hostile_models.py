@@ -274,13 +274,6 @@ class TestStates:
         model.save(tmp_path / "m")
         refused(tmp_path / "m", "the kernel model has rows of")
 
-    @pytest.mark.parametrize("position", [625, -1, 2**40, "x", None])
-    def test_a_random_state_outside_itself(self, tmp_path, position):
-        model = krein.KreinRidge(random_state=np.random.RandomState(0))
-        path = tmp_path / "m"
-        self.changed(path, model, lambda tree, _: tree["arguments"]["random_state"].update(position=position))
-        refused(path, "not a state of a Mersenne twister")
-
     @pytest.mark.parametrize(
         "parts",
         [

@@ -12,9 +12,8 @@ import pytest
 
 import krein
 import krein.baselines
-from krein.files.decoding import Decoder
-from krein.files.encoding import Encoder
 from krein.files.registry import Entry, SavableMixin, entry_for, entry_of, register
+from krein.files.trees import Decoder, Encoder
 from krein.files.values import describe, fits
 from krein.kernels import NAMED_KERNELS, Gaussian, Kernel, Radial
 from krein.sampling import SAMPLERS

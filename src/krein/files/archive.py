@@ -32,6 +32,8 @@ _MOST_HEADER_BYTES = 2**24  # JSON takes some twenty times its size in memory wh
 _MOST_DIRECTORY_BYTES = 2**20  # some ten thousand arrays
 _MOST_DEPTH = 100  # of lists and objects within each other in the header
 _PIECE = 2**20  # bytes read at once
+# what zipfile raises for archives that are none: of encrypted and of unknown ones a RuntimeError
+_DAMAGE = (zipfile.BadZipFile, struct.error, OSError, EOFError, RuntimeError, ValueError)
 
 # numpy's own header of an array, to the letter: it is never evaluated
 _NPY_MAGIC = b"\x93NUMPY\x01\x00"
@@ -88,32 +90,13 @@ def read_archive(path: Path, formats: dict[int, str]) -> tuple[dict[str, Any], d
         with open(path, "rb") as stream:
             _check_directory(stream)
             with zipfile.ZipFile(stream) as archive:
-                return _read_members(archive, os.fstat(stream.fileno()).st_size, formats)
-    except (FileNotFoundError, IsADirectoryError, PermissionError):
+                return _read_members(archive, os.fstat(stream.fileno()).st_size, formats, path)
+    except (FileNotFoundError, IsADirectoryError, PermissionError, ModelFileError):
         raise
-    except _FormatError as error:
-        raise ModelFileError(f"{path} {error}") from error
     except _DAMAGE as error:
         raise ModelFileError(
             f"{path} is damaged, cut short or not a model file ({error}); copy it again or train the model again"
         ) from error
-
-
-class _FormatError(ValueError):
-    """A file of another format, or of another program."""
-
-
-# what zipfile raises for archives that are none, beside OSError and ValueError
-_DAMAGE = (
-    zipfile.BadZipFile,
-    zipfile.LargeZipFile,
-    struct.error,
-    OSError,
-    EOFError,
-    NotImplementedError,
-    RuntimeError,
-    ValueError,
-)
 
 
 def _check_directory(stream: IO[bytes]) -> None:
@@ -144,7 +127,7 @@ def _check_directory(stream: IO[bytes]) -> None:
 
 
 def _read_members(
-    archive: zipfile.ZipFile, size: int, formats: dict[int, str]
+    archive: zipfile.ZipFile, size: int, formats: dict[int, str], path: Path
 ) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     members = {info.filename: info for info in archive.infolist()}
     if len(members) != len(archive.infolist()):
@@ -157,13 +140,13 @@ def _read_members(
     if sum(info.file_size for info in archive.infolist()) > size:
         raise ValueError("its members claim to be larger than the file")
     if _HEADER not in members:
-        raise _FormatError(f"is an archive without {_HEADER}, so it was not written by krein")
+        raise ModelFileError(f"{path} is an archive without {_HEADER}, so it was not written by krein")
     text = _read_bytes(archive, members.pop(_HEADER), _MOST_HEADER_BYTES)
     header = _parse_header(text)
     advice = formats.get(header["format"])
     if advice != "":
-        raise _FormatError(
-            f"has format {header['format']}, written by krein {header.get('krein')}; {advice or formats[-1]}"
+        raise ModelFileError(
+            f"{path} has format {header['format']}, written by krein {header.get('krein')}; {advice or formats[-1]}"
         )
     if _CHECKSUM not in members:
         raise ValueError(f"it has no {_CHECKSUM}")

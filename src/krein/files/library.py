@@ -12,24 +12,7 @@ from krein.features.columns import SectionColumns
 from krein.features.region import Region
 from krein.features.width_search import WidthSearch, WidthTrial
 from krein.files.registry import register
-from krein.kernels import (
-    NTK,
-    ArcCosine,
-    Cauchy,
-    DeltaGaussian,
-    Gaussian,
-    GeodesicGaussian,
-    Laplacian,
-    Log,
-    Matern,
-    Multiquadric,
-    Product,
-    Scaled,
-    Sigmoid,
-    SphericalPolynomial,
-    Sum,
-    ThinPlate,
-)
+from krein.kernels import NAMED_KERNELS, Product, Scaled, Sum
 from krein.learning.chosen_features import PlacedMap
 from krein.learning.embedding import FittedEmbedding
 from krein.learning.kernel_model import KernelModel
@@ -44,45 +27,17 @@ from krein.matrices.corrections import FittedCorrection
 from krein.measures import Atoms, Head, Mixture, SignedMeasure
 from krein.measures.build import MeasureRecipe
 from krein.nystroem.fitted_nystroem import FittedNystroem
-from krein.sampling import (
-    Frequencies,
-    Hadamard,
-    Importance,
-    Leverage,
-    MonteCarlo,
-    Orthogonal,
-    QuasiMonteCarlo,
-    Rejection,
-    Structure,
-)
+from krein.sampling import SAMPLERS, Frequencies, Structure
 from krein.similarities import DistanceKernel, KernelSimilarity, Objects, PrecomputedSimilarity, Similarity
 
 __all__ = ["TAGS"]
 
 TAGS: dict[str, type] = {
-    "kernel.gaussian": Gaussian,
-    "kernel.laplacian": Laplacian,
-    "kernel.matern": Matern,
-    "kernel.cauchy": Cauchy,
-    "kernel.delta-gaussian": DeltaGaussian,
-    "kernel.spherical-polynomial": SphericalPolynomial,
-    "kernel.arc-cosine": ArcCosine,
-    "kernel.ntk": NTK,
-    "kernel.sigmoid": Sigmoid,
-    "kernel.geodesic-gaussian": GeodesicGaussian,
-    "kernel.multiquadric": Multiquadric,
-    "kernel.log": Log,
-    "kernel.thin-plate": ThinPlate,
+    **{f"kernel.{name}": cls for name, cls in NAMED_KERNELS.items()},
     "kernel.sum": Sum,
     "kernel.product": Product,
     "kernel.scaled": Scaled,
-    "sampler.monte-carlo": MonteCarlo,
-    "sampler.rejection": Rejection,
-    "sampler.importance": Importance,
-    "sampler.orthogonal": Orthogonal,
-    "sampler.hadamard": Hadamard,
-    "sampler.quasi-monte-carlo": QuasiMonteCarlo,
-    "sampler.leverage": Leverage,
+    **{f"sampler.{name.replace('_', '-')}": cls for name, cls in SAMPLERS.items()},
     "atoms": Atoms,
     "mixture": Mixture,
     "head": Head,

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from krein._core.errors import TableError
-from krein.files.tables.table import import_reader
+from krein.files.table_formats import import_reader
 
 __all__ = ["MATRIX_SUFFIXES", "read_labels", "read_matrix"]
 

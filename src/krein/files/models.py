@@ -7,15 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from krein._core.errors import ModelFileError
-from krein.files import library as _library  # registers the classes of the subpackages below
 from krein.files.archive import read_archive, write_archive
-from krein.files.decoding import Decoder
-from krein.files.encoding import Encoder
 from krein.files.registry import SavableMixin
+from krein.files.trees import Decoder, Encoder
 
 __all__ = ["FORMAT", "ModelFileError", "SavableMixin", "load_model", "read_header", "read_model", "save_model"]
-
-del _library
 
 FORMAT = 2  # of the files this version writes
 # What to do about a file of some format: nothing, it can be read; or advice. -1 stands for formats that are not known.

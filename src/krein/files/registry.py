@@ -10,38 +10,33 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypeVar, get_type_hints
+from typing import Any, NamedTuple, TypeVar, get_type_hints
 
-from krein.files.values import fits
+from krein.files.values import check_field, fits
 
-__all__ = ["LABELS", "Argument", "Entry", "entry_for", "entry_of", "register", "SavableMixin"]
+__all__ = ["Argument", "Entry", "SavableMixin", "entry_for", "entry_of", "register"]
 
 Class = TypeVar("Class", bound=type)
+Upgrade = Callable[[dict[str, Any]], dict[str, Any]]
 
 _TAG = re.compile(r"[a-z0-9]+([.-][a-z0-9]+)*")
-# Modules above this subpackage that register their own classes; imported when a class or a tag is not known yet.
-_TABLES_ABOVE = ("krein.estimators.model_tags", "krein.baselines.model_tags")
+# Modules that register the classes of this library; imported when a class or a tag is not known yet.
+_TABLES = ("krein.files.library", "krein.estimators.model_tags", "krein.baselines.model_tags")
 # Learned attributes that may hold text, by the conventions of scikit-learn; and what objects are.
-LABELS = ("classes_", "feature_names_in_", "data")
-# What scikit-learn itself keeps on a fitted estimator: name, annotation, whether every fitted estimator has it.
-_COMMON: tuple[tuple[str, Any, bool], ...] = (
-    ("n_features_in_", int, False),  # but see SavableMixin._has_columns
-    ("feature_names_in_", Any, False),
-    ("_n_features_out", int, False),
-    ("_sklearn_output_config", dict[str, str], False),
-)
+_LABELS = ("classes_", "feature_names_in_", "data")
+# What scikit-learn itself keeps on a fitted estimator, if it does.
+_COMMON: dict[str, Any] = {
+    "n_features_in_": int,  # but see SavableMixin._has_columns
+    "feature_names_in_": Any,
+    "_n_features_out": int,
+    "_sklearn_output_config": dict[str, str],
+}
 
 
-@dataclass(frozen=True)
-class Argument:
-    """An argument of a constructor, or a learned attribute.
+class Argument(NamedTuple):
+    """An argument of a constructor, or a learned attribute: its type, and whether a file must have it.
 
-    Parameters
-    ----------
-    hint : annotation
-        Type of its value; Any if the class does not state it.
-    required : bool
-        Whether a file must have it. What has a default was added later, and files from before do without.
+    What has a default was added later, and files from before do without.
     """
 
     hint: Any
@@ -58,9 +53,9 @@ class Entry:
     cls : type
     learned_types : mapping of str to annotation
         Learned attributes that are stored, and what they are.
-    unbounded : tuple of str
+    unbounded : sequence of str
         Fields and learned attributes whose numbers need not be finite.
-    unstored : tuple of str
+    unstored : sequence of str
         Arguments with a default that say how to work, not what is learned, and are left out of files.
     upgrade : callable or None
         Turns the arguments in a file of an earlier version, as JSON has them, into those of today.
@@ -69,38 +64,34 @@ class Entry:
     tag: str
     cls: type
     learned_types: Mapping[str, Any] = field(default_factory=dict)
-    unbounded: tuple[str, ...] = ()
-    unstored: tuple[str, ...] = ()
-    upgrade: Callable[[dict[str, Any]], dict[str, Any]] | None = None
+    unbounded: Sequence[str] = ()
+    unstored: Sequence[str] = ()
+    upgrade: Upgrade | None = None
 
     @property
     def is_estimator(self) -> bool:
         """Whether instances have learned attributes besides the arguments of their constructor."""
         return issubclass(self.cls, SavableMixin)
 
-    def must_be_finite(self, name: str, value: Any) -> bool:
-        """Whether the numbers of an argument or a learned attribute must be finite.
+    def check(self, name: str, argument: Argument, value: Any, path: str) -> None:
+        """An error if an argument or a learned attribute is not what it must be, or not finite.
 
         Single numbers given to a constructor are its own affair: a radius may well be infinite.
         """
-        return name not in self.unbounded and (self.is_estimator or not isinstance(value, float))
+        finite = name not in self.unbounded and (self.is_estimator or not isinstance(value, float))
+        check_field(value, argument.hint, path, finite=finite, text=name in _LABELS)
 
     @cached_property
     def arguments(self) -> dict[str, Argument]:
-        """What the constructor takes and files have: the fields of a dataclass, the parameters of any other class."""
+        """What the constructor takes and files have; the parameters of an estimator are checked by its fit."""
+        parameters = inspect.signature(self.cls).parameters
         if dataclasses.is_dataclass(self.cls):
-            hints = get_type_hints(self.cls, include_extras=True)
-            missing = dataclasses.MISSING
-            return {
-                one.name: Argument(hints[one.name], one.default is missing and one.default_factory is missing)
-                for one in dataclasses.fields(self.cls)
-                if one.init and one.name not in self.unstored
-            }
-        # the parameters of an estimator are checked by its fit, as scikit-learn will have it
-        hints = {} if self.is_estimator else get_type_hints(self.cls.__init__)  # type: ignore[misc]  # of this very class
+            hints = get_type_hints(self.cls)
+        else:
+            hints = {} if self.is_estimator else get_type_hints(self.cls.__init__)  # type: ignore[misc]  # of this very class
         return {
             name: Argument(hints.get(name, Any), parameter.default is inspect.Parameter.empty)
-            for name, parameter in inspect.signature(self.cls).parameters.items()
+            for name, parameter in parameters.items()
             if name not in self.unstored
         }
 
@@ -109,10 +100,8 @@ class Entry:
         """Learned attributes of a fitted estimator; one that may be None may be missing."""
         if not self.is_estimator:
             return {}
-        found = {name: Argument(hint, required) for name, hint, required in _COMMON}
-        for name, hint in self.learned_types.items():
-            found[name] = Argument(hint, not _admits_none(hint))
-        return found
+        found = {name: Argument(hint, False) for name, hint in _COMMON.items()}
+        return found | {name: Argument(hint, not _admits_none(hint)) for name, hint in self.learned_types.items()}
 
     @property
     def may_be_none(self) -> tuple[str, ...]:
@@ -130,7 +119,7 @@ def register(
     learned: Mapping[str, Any] | None = None,
     unbounded: Sequence[str] = (),
     unstored: Sequence[str] = (),
-    upgrade: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
+    upgrade: Upgrade | None = None,
 ) -> Callable[[Class], Class]:
     """Let instances of a class be part of model files, under a tag that stays when the class is renamed or moved.
 
@@ -157,8 +146,7 @@ def register(
             raise ValueError(f"the tag {tag!r} belongs to {_name(known.cls)} already and cannot name {_name(cls)}")
         if cls in _by_class and _by_class[cls].tag != tag:
             raise ValueError(f"{_name(cls)} has the tag {_by_class[cls].tag!r} already; a class has one")
-        entry = Entry(tag, cls, dict(learned or {}), tuple(unbounded), tuple(unstored), upgrade)
-        _by_tag[tag] = _by_class[cls] = entry
+        _by_tag[tag] = _by_class[cls] = Entry(tag, cls, learned or {}, unbounded, unstored, upgrade)
         return cls
 
     return enter
@@ -166,21 +154,20 @@ def register(
 
 def entry_of(kind: type) -> Entry | None:
     """The entry of a class."""
-    if kind not in _by_class:
-        _import_tables()
-    return _by_class.get(kind)
+    return _found(_by_class, kind)
 
 
 def entry_for(tag: str) -> Entry | None:
     """The entry under a tag."""
-    if tag not in _by_tag:
-        _import_tables()
-    return _by_tag.get(tag)
+    return _found(_by_tag, tag)
 
 
-def _import_tables() -> None:
-    for table in _TABLES_ABOVE:
+def _found(entries: Mapping[Any, Entry], key: Any) -> Entry | None:
+    for table in _TABLES:
+        if key in entries:
+            break
         importlib.import_module(table)
+    return entries.get(key)
 
 
 def _admits_none(hint: Any) -> bool:
@@ -202,7 +189,8 @@ class SavableMixin:
         """Write the model to a file that `krein.load_model` reads.
 
         The file is a zip archive of ``.npy`` arrays and a JSON header, without pickles. It is written beside its final
-        place and renamed, so that a failure leaves a previous file as it was.
+        place and renamed, so that a failure leaves a previous file as it was. A ``random_state`` that is an object and no seed
+        is stored as None.
 
         Parameters
         ----------
@@ -221,10 +209,6 @@ class SavableMixin:
         """Whether the fitted model takes rows of a certain number of columns, as all do but those of objects."""
         features = vars(self).get("features_")
         return features._has_columns() if isinstance(features, SavableMixin) else True
-
-    def _inner_columns(self) -> int | None:
-        """Columns that the feature map within takes: those of the model, unless it places rows first."""
-        return vars(self).get("n_features_in_")
 
     def _check_loaded(self) -> None:
         """Raise ValueError if learned attributes read from a file do not fit each other; called after all are set."""

@@ -145,6 +145,19 @@ class TestMemory:
         pack(path, header, {**members, **{f"a{i}.npy": b"" for i in range(20_000)}})
         assert refused(path, "its directory takes") < SMALL
 
+    def test_a_large_directory_behind_the_records_of_large_files(self, path):
+        """An archive beyond 4 GiB says the size of its directory elsewhere, and may lie about size and place."""
+        data = path.read_bytes()
+        end, start = data.index(b"PK\x05\x06"), data.index(b"PK\x01\x02")
+        for size, at, message in ((end - start, 0, ""), (9 * 2**20, 0, "takes 9,4"), (9, 8, "where it should be")):
+            large = struct.pack("<4sQ2H2L4Q", b"PK\x06\x06", 44, 45, 45, 0, 0, 4, 4, size, start)
+            locator = struct.pack("<4sLQL", b"PK\x06\x07", 0, end + at, 1)
+            path.write_bytes(data[:end] + large + locator + data[end:])
+            if message:
+                assert refused(path, message) < SMALL
+            else:
+                load_model(path)
+
     def test_a_large_header(self, path):
         header, members = unpack(path)
         header["notes"] = {"text": "x" * 2**24}

@@ -25,6 +25,8 @@ def test_every_format(tmp_path):
     assert read_labels(tmp_path / "k.npz", 2).tolist() == ["a", "b"]
     (tmp_path / "y.txt").write_text("cat\ndog\n")
     assert read_labels(tmp_path / "y.txt", 2).tolist() == ["cat", "dog"]
+    (tmp_path / "y.txt").write_text("cat dog\n")
+    assert read_labels(tmp_path / "y.txt", 2).tolist() == ["cat", "dog"]
 
 
 @pytest.mark.parametrize("names", [None, ["ann", "bob", "cy"], [10, 20, 30]])
@@ -75,13 +77,22 @@ def test_refusals(tmp_path):
     np.save(tmp_path / "pickle.npy", np.array([{}, {}], dtype=object))
     np.save(tmp_path / "long.npy", np.ones((2, 3)))
     (tmp_path / "broken.npz").write_bytes(b"PK\x03\x04 nothing")
+    np.save(tmp_path / "complex.npy", K * 1j)
     (tmp_path / "words.csv").write_text("a,b\nc,d\n")
+    (tmp_path / "empty.csv").write_text("\n")
+    (tmp_path / "latin.csv").write_bytes(b"\xe9,1\n1,2\n")
+    (tmp_path / "ragged.csv").write_text("1,2\n3\n")
     for name, message in (
         ("two.npz", r"but has 2 \(K, L\)"),
         ("pickle.npy", "cannot read"),
         ("long.npy", "but has none"),
         ("broken.npz", "cannot read"),
+        ("complex.npy", "must hold real numbers, got dtype complex128"),
         ("words.csv", "must hold real numbers"),
+        ("empty.csv", "is empty"),
+        ("latin.csv", "cannot read .*latin.csv: 'utf-8' codec"),
+        ("ragged.csv", "but has none"),
+        ("none.csv", "No such file"),
         ("none.npy", "No such file"),
         ("k.mat", "format of"),
     ):

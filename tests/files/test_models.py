@@ -18,6 +18,7 @@ from krein.estimators.learners.svm import KreinSVC
 from krein.estimators.maps.fourier import SignedFourierFeatures
 from krein.estimators.maps.nystroem import KreinNystroem
 from krein.estimators.maps.tuned import TunedFeatures
+from krein.files import archive
 from krein.files.models import ModelFileError, load_model, read_header, save_model
 from krein.kernels import NTK, DeltaGaussian, Gaussian, Laplacian, Radial, SphericalPolynomial
 from krein.similarities import DistanceKernel
@@ -205,6 +206,25 @@ class TestRefused:
         with pytest.raises(ModelFileError, match="which no class of this version of krein has"):
             load_model(path)
 
+    def test_a_header_of_something_else(self, path):
+        self.rewrite(path, lambda header: header.pop("notes"))
+        with pytest.raises(ModelFileError, match="is not that of a model"):
+            load_model(path)
+
+    def test_a_member_that_no_model_has(self, path):
+        header, members = unpack(path)
+        pack(path, header, {**members, "notes.txt": b"hello"})
+        with pytest.raises(ModelFileError, match=r"a member 'notes\.txt', which no model has"):
+            load_model(path)
+        pack(path, header, {**members, "b.npy": b"hello"})
+        with pytest.raises(ModelFileError, match=r"its member 'b\.npy' is not an array"):
+            load_model(path)
+        with zipfile.ZipFile(path, "w") as file:
+            for name, data in {"header.json": json.dumps(header), **members}.items():
+                file.writestr(name, data)
+        with pytest.raises(ModelFileError, match=r"it has no checksum\.txt"):
+            load_model(path)
+
     def test_a_part_is_no_model(self, path):
         self.rewrite(path, lambda header: header.update(model=header["model"]["arguments"]["kernel"]))
         with pytest.raises(ModelFileError, match="nothing refers to the array"):
@@ -279,6 +299,15 @@ class TestRefused:
 
 
 class TestUnwritable:
+    def test_names_that_would_not_be_read_again(self, tmp_path, monkeypatch):
+        model = ExactKreinRidge(lam=0.1).fit(X[:20], Y[:20])
+        with pytest.raises(ModelFileError, match=r"an array cannot be called 'é\.npy' in a file"):
+            archive.write_archive(tmp_path / "m", {}, {"é": X})
+        monkeypatch.setattr(archive, "_MOST_HEADER_BYTES", 100)
+        with pytest.raises(ModelFileError, match="more than the 100 of a file; use shorter ones"):
+            model.save(tmp_path / "m")
+        assert not list(tmp_path.iterdir())
+
     def test_functions_cannot_be_saved_and_the_old_file_stays(self, tmp_path):
         path = tmp_path / "m"
         path.write_text("previous")

@@ -2,6 +2,7 @@
 
 import gzip
 import os
+import sys
 import zipfile
 
 import numpy as np
@@ -269,3 +270,52 @@ class TestBadTables:
         assert next(iter(TableChunks(open_table(path), ["a"], "y")))[0].tolist() == [[1.0]]
         with pytest.raises(ValueError, match="chunk_rows must be at least 1"):
             TableChunks(open_table(path), ["a"], "y", chunk_rows=0)
+
+    def test_a_decimal_comma_in_a_column_with_text(self, tmp_path):
+        """Numbers before the cell that is none are numbers."""
+        path = self.write(tmp_path, "a;y\n1,5;2\n2,5;n.a.x\n")
+        with pytest.raises(TableError, match=r"row 2, column 'y' is 'n\.a\.x', not a number"):
+            list(TableChunks(open_table(path, sep=";", decimal=","), ["a"], "y"))
+        path = self.write(tmp_path, "a;y\n1,5;2\n2,5;oops\nno;4\n")
+        with pytest.raises(TableError, match=r"row 3, column 'a' is 'no', not a number"):
+            list(TableChunks(open_table(path, sep=";", decimal=","), ["a"], "y", kind="label"))
+
+    def test_marks_that_are_none(self, tmp_path):
+        path = self.write(tmp_path, "a;y\n1;2\n")
+        for sep in ("", ";;", "\n", "\u2192"):
+            with pytest.raises(ValueError, match="sep must be a single character of ASCII"):
+                open_table(path, sep=sep)
+        with pytest.raises(ValueError, match=r"sep and decimal must differ, got ',' for both"):
+            open_table(path, decimal=",")
+        np.savez(tmp_path / "d.npz", a=np.zeros(3))
+        with pytest.raises(TableError, match="neither a separator nor a decimal mark"):
+            open_table(tmp_path / "d.npz", sep=";")
+
+    def test_bytes_that_are_no_text(self, tmp_path):
+        path = tmp_path / "d.csv"
+        for data in (b"\xe9,y\n1,2\n", b"a,y\n1,\xe9\n"):
+            path.write_bytes(data)
+            with pytest.raises(TableError, match=r"cannot read .*utf-8"):
+                list(TableChunks(open_table(path), ["a"], "y", kind="label"))
+
+    def test_a_header_that_is_none(self, tmp_path):
+        with pytest.raises(TableError, match="cannot read the header"):
+            open_table(self.write(tmp_path, "a" * 200_000 + ",b\n"))
+
+    def test_without_a_reader(self, tmp_path, monkeypatch):
+        monkeypatch.setitem(sys.modules, "pandas", None)
+        with pytest.raises(ImportError, match=r"needs pandas; install it with: pip install pandas, or 'krein\[data\]'"):
+            open_table(self.write(tmp_path, "a,y\n1,2\n"))
+
+    def test_values_that_are_no_numbers_in_parquet(self, tmp_path):
+        pandas.DataFrame({"a": ["1", None], "y": [[1], [2]]}).to_parquet(tmp_path / "d.parquet")
+        with pytest.raises(TableError, match="row 2, column 'a' is empty"):
+            list(TableChunks(open_table(tmp_path / "d.parquet"), ["a"]))
+        with pytest.raises(TableError, match=r"row 1, column 'y' is array\(\[1\]\), not a number"):
+            list(TableChunks(open_table(tmp_path / "d.parquet"), ["y"]))
+
+    def test_labels_that_are_numbers_in_parquet(self, tmp_path):
+        pandas.DataFrame({"a": [1, 2], "y": [0.5, 1.5]}).to_parquet(tmp_path / "d.parquet")
+        table = open_table(tmp_path / "d.parquet")
+        assert next(iter(TableChunks(table, ["a"], "y", kind="label")))[1].tolist() == [0.5, 1.5]
+        assert next(iter(TableChunks(table, ["a"], "a", kind="label", blanks=True)))[1].tolist() == ["1", "2"]

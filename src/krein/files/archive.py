@@ -216,13 +216,8 @@ def _read_array(stream: IO[bytes], size: int, name: str) -> tuple[np.ndarray, st
     raw = np.empty(math.prod(shape) * dtype.itemsize, dtype=np.uint8)
     for first in range(0, raw.size, _PIECE):
         piece = raw[first : first + _PIECE]
-        data = stream.read(piece.size)
-        if len(data) != piece.size:
-            raise ValueError(f"its member {name!r} is cut short")
-        piece[:] = np.frombuffer(data, dtype=np.uint8)
-        digest.update(data)
-    if stream.read(1):
-        raise ValueError(f"its member {name!r} is longer than it says")
+        stream.readinto(piece)  # type: ignore[attr-defined]  # a member of an archive, which fails if it is cut short
+        digest.update(piece)
     array = raw.view(dtype.newbyteorder("<")).astype(dtype, copy=False)
     return array.reshape(shape, order="F" if match.group(2) == b"True" else "C"), digest.hexdigest()
 

@@ -66,18 +66,17 @@ def _suffix(path: str | os.PathLike[str]) -> str:
 
 def _arrays(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
     """All arrays of a file that is no text, by name."""
+    suffix = _suffix(path)
     try:
-        if _suffix(path) == ".npy":
+        if suffix == ".npy":
             return {"array": np.load(path, mmap_mode="r", allow_pickle=False)}
-        if _suffix(path) == ".npz":
+        if suffix == ".npz":
             with np.load(path, allow_pickle=False) as archive:
                 if len(set(archive.files)) < len(archive.files):
                     raise ValueError("it has two arrays of one name")
                 return {name: archive[name] for name in archive.files}
         return _of_frame(import_reader("pyarrow.parquet").read_table(path).to_pandas())
-    except OSError as error:
-        raise TableError(f"cannot read {path}: {error.strerror or error}") from error
-    except (ValueError, EOFError, zipfile.BadZipFile) as error:  # damaged, or holding Python objects
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:  # absent, damaged, or holding Python objects
         raise TableError(f"cannot read {path}: {error}") from error
 
 
@@ -95,9 +94,7 @@ def _records(path: str | os.PathLike[str]) -> Iterator[list[str]]:
         with open(path, encoding="utf-8-sig", newline="") as file:
             lines = csv.reader(file, delimiter=separator) if separator else (line.split() for line in file)
             yield from (fields for fields in lines if any(fields))
-    except OSError as error:
-        raise TableError(f"cannot read {path}: {error.strerror or error}") from error
-    except (csv.Error, ValueError) as error:
+    except (OSError, csv.Error, ValueError) as error:
         raise TableError(f"cannot read {path}: {error}") from error
 
 

@@ -147,8 +147,6 @@ class _CsvTable(Table):
                         return
                     progress(min(1.0, raw.tell() / size))
                     yield {name: frame[name] for name in columns}
-        except pandas.errors.EmptyDataError:
-            return
         except pandas.errors.ParserWarning:
             raise self._ragged("the first row has too many fields, as") from None
         except (pandas.errors.ParserError, *_DAMAGE) as error:

@@ -105,7 +105,7 @@ def scalar_from(dtype: Any, value: Any, path: str) -> np.generic:
         raise ValueError(f"{path} is not a number of a known type")
     with np.errstate(over="ignore"):
         number = np.asarray(value).astype(known)[()]
-    if number != value and value == value:
+    if number.item() != value and value == value:
         raise ValueError(f"{path} is {value}, which is not a {known}")
     return number
 

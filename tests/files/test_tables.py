@@ -319,3 +319,26 @@ class TestBadTables:
         table = open_table(tmp_path / "d.parquet")
         assert next(iter(TableChunks(table, ["a"], "y", kind="label")))[1].tolist() == [0.5, 1.5]
         assert next(iter(TableChunks(table, ["a"], "a", kind="label", blanks=True)))[1].tolist() == ["1", "2"]
+
+    def test_damage_behind_the_header_of_an_array(self, tmp_path):
+        np.savez(tmp_path / "d.npz", a=np.arange(400.0))
+        data = bytearray((tmp_path / "d.npz").read_bytes())
+        data[len(data) // 2] ^= 0xFF
+        (tmp_path / "d.npz").write_bytes(bytes(data))
+        with pytest.raises(TableError, match="is damaged after row 300"):
+            list(TableChunks(open_table(tmp_path / "d.npz"), ["a"], chunk_rows=100))
+
+    def test_another_separator_is_found(self, tmp_path):
+        for sep, suffix in ((";", "csv"), ("\t", "csv"), (",", "tsv")):
+            path = tmp_path / f"d.{suffix}"
+            path.write_text(f"a{sep}b\n1{sep}2\n")
+            with pytest.raises(TableError, match="has one column, .*; if that is a list of columns") as told:
+                open_table(path)
+            assert f"--sep {sep!r}" in str(told.value)
+            assert open_table(path, sep=sep).columns == ("a", "b")
+
+    def test_targets_that_may_be_missing(self, tmp_path):
+        table = open_table(self.write(tmp_path, "a,y,z\n1,u,0.5\n2,,\n"))
+        assert next(iter(TableChunks(table, ["a"], "y", kind="label", blanks=True)))[1].tolist() == ["u", ""]
+        found = next(iter(TableChunks(table, ["a"], "z", blanks=True)))[1]
+        assert np.isnan(found).tolist() == [False, True]

@@ -217,19 +217,16 @@ def _read_array(stream: IO[bytes], size: int, name: str) -> tuple[np.ndarray, st
     for first in range(0, raw.size, _PIECE):
         piece = raw[first : first + _PIECE]
         stream.readinto(piece)  # type: ignore[attr-defined]  # a member of an archive, which fails if it is cut short
-        digest.update(piece)
+        digest.update(piece.data)
     array = raw.view(dtype.newbyteorder("<")).astype(dtype, copy=False)
     return array.reshape(shape, order="F" if match.group(2) == b"True" else "C"), digest.hexdigest()
 
 
-class _Hashing(io.RawIOBase):
-    """A stream to write to that keeps the digest of what went through."""
+class _Hashing:
+    """What numpy writes an array to; it keeps the digest of what went through."""
 
     def __init__(self, out: IO[bytes]) -> None:
         self.out, self.digest = out, hashlib.sha256()
-
-    def writable(self) -> bool:
-        return True
 
     def write(self, data: Any) -> int:
         self.digest.update(data)

@@ -104,7 +104,7 @@ def scalar_from(dtype: Any, value: Any, path: str) -> np.generic:
     if known is None or python is None or not fits(value, python):
         raise ValueError(f"{path} is not a number of a known type")
     with np.errstate(over="ignore"):
-        number = np.asarray(value).astype(known)[()]
+        number: np.generic = known.type(np.asarray(value).astype(known))
     if number.item() != value and value == value:
         raise ValueError(f"{path} is {value}, which is not a {known}")
     return number

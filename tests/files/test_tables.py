@@ -325,14 +325,14 @@ class TestBadTables:
         data = bytearray((tmp_path / "d.npz").read_bytes())
         data[len(data) // 2] ^= 0xFF
         (tmp_path / "d.npz").write_bytes(bytes(data))
-        with pytest.raises(TableError, match="is damaged after row 300"):
+        with pytest.raises(TableError, match=r"is damaged after row \d+"):
             list(TableChunks(open_table(tmp_path / "d.npz"), ["a"], chunk_rows=100))
 
     def test_another_separator_is_found(self, tmp_path):
         for sep, suffix in ((";", "csv"), ("\t", "csv"), (",", "tsv")):
             path = tmp_path / f"d.{suffix}"
             path.write_text(f"a{sep}b\n1{sep}2\n")
-            with pytest.raises(TableError, match="has one column, .*; if that is a list of columns") as told:
+            with pytest.raises(TableError, match=r"has one column, .*; if that is a list of columns") as told:
                 open_table(path)
             assert f"--sep {sep!r}" in str(told.value)
             assert open_table(path, sep=sep).columns == ("a", "b")

@@ -97,8 +97,6 @@ def test_no_import_against_the_arrow() -> None:
         if subpackage not in SUBPACKAGES:  # krein/__init__.py and what stands beside it serve all subpackages
             continue
         allowed = set(SUBPACKAGES[: SUBPACKAGES.index(subpackage) + 1])
-        if subpackage == "measures":
-            allowed.discard("kernels")
         found = {(line, other) for line, other in subpackages_imported(path) if other not in allowed}
         against += [f"{where(path)}:{line} imports {other}" for line, other in sorted(found)]
     assert not against

@@ -7,7 +7,7 @@ from typing import Any, overload
 import numpy as np
 
 from krein._core.checks import real, truth_value
-from krein.kernels import parse_kernel
+from krein.kernels import Kernel, parse_kernel
 from krein.learning.folds import N_FOLDS
 from krein.learning.negative_part import score_negative_part
 from krein.matrices import check_kind
@@ -20,7 +20,6 @@ from krein.matrices.replication import Replication, replicate_negative_part
 from krein.matrices.triangles import TriangleCheck, check_triangles
 from krein.measures import Diagnosis
 from krein.measures import diagnose as diagnose_kernel
-from krein.measures.radial_kernel import RadialKernel
 from krein.rows.targets import are_quantities, target_columns
 
 __all__ = ["diagnose"]
@@ -31,7 +30,7 @@ _MOSTLY = 0.35  # share of negative directions found again, above which the nega
 
 
 @overload
-def diagnose(kernel: RadialKernel, dim: int) -> Diagnosis: ...
+def diagnose(kernel: Kernel, dim: int) -> Diagnosis: ...
 
 
 @overload

@@ -47,7 +47,6 @@ TAGS = [
     "sampler.quasi-monte-carlo",
     "sampler.leverage",
     "atoms",
-    "mixture",
     "head",
     "signed-measure",
     "frequencies",

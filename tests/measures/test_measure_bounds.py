@@ -67,11 +67,12 @@ def test_the_constant_is_at_most_the_one_printed() -> None:
 
 def test_mass_counts() -> None:
     """Twice the kernel at twice the error is the same question."""
-    m = MEASURES["delta-gaussian"]
-    assert krein.uniform_error_bound(2 * m, 1.0, 10**6, 0.2) == pytest.approx(
+    kernel = DeltaGaussian(1.0, 10.0)
+    m, twice, thrice = (krein.signed_measure(c * kernel, 16) for c in (1, 2, -3))
+    assert krein.uniform_error_bound(twice, 1.0, 10**6, 0.2) == pytest.approx(
         krein.uniform_error_bound(m, 1.0, 10**6, 0.1)
     )
-    assert krein.components_for_error(-3 * m, 1.0, 0.3) == krein.components_for_error(m, 1.0, 0.1)
+    assert krein.components_for_error(thrice, 1.0, 0.3) == krein.components_for_error(m, 1.0, 0.1)
 
 
 def test_the_simulated_error_stays_below() -> None:

@@ -19,7 +19,7 @@ from krein.kernels import (
     Sigmoid,
     SphericalPolynomial,
 )
-from krein.measures.fourier import hankel_density
+from krein.measures.fourier_transform import hankel_density
 
 
 def by_mpmath(kernel: SphericalPolynomial, r: float, dim: int) -> float:

@@ -7,8 +7,8 @@ import pytest
 from scipy import integrate
 
 from krein.kernels import Cauchy, Gaussian, Laplacian, Matern
-from krein.measures import Atoms, Density, LawPart, Mixture, RadialPart, omega
-from krein.measures.parts import NO_MASS, mix
+from krein.measures import Atoms, Density, LawPart, RadialPart, omega
+from krein.measures.radial_parts import NO_MASS
 
 
 def bump(r: np.ndarray) -> np.ndarray:
@@ -21,20 +21,17 @@ def law_part(kernel, dim: int, total: float = 1.0) -> LawPart:
 
 ATOMS = Atoms(np.array([2.0, 0.5, 3.0]), np.array([1.0, 0.25, 2.0]))
 DENSITY = Density(bump, np.linspace(0.0, np.pi, 9))
-GAP = Density(bump, np.linspace(0.0, 2 * np.pi, 17), np.arange(16) % 3 != 1, None, 2.5)
+GAP = Density(bump, np.linspace(0.0, 2 * np.pi, 17), np.arange(16) % 3 != 1)
 
 PARTS: dict[str, RadialPart] = {
     "atoms": ATOMS,
     "one atom at zero": Atoms(np.zeros(1), np.ones(1)),
     "density": DENSITY,
     "density with gaps": GAP,
-    "density scaled": GAP.scaled(3.0),
     "gaussian": law_part(Gaussian(0.7), 3),
     "laplacian": law_part(Laplacian(1.0), 3, 2.0),
     "cauchy": law_part(Cauchy(2.0), 3, 0.1),
-    "matern scaled": law_part(Matern(1.0, 2.5), 3).scaled(4.0),
-    "mixture of laws": Mixture((law_part(Gaussian(1.0), 3), law_part(Laplacian(0.2), 3, 3.0))),
-    "mixture of all": Mixture((ATOMS, DENSITY, law_part(Gaussian(1.0), 3))),
+    "matern scaled": law_part(Matern(1.0, 2.5), 3, 4.0),
 }
 U = np.array([0.0, 1e-6, 0.01, 0.2, 0.4999, 0.77, 0.95, 0.9999])
 
@@ -67,21 +64,6 @@ class TestEveryPart:
         for z in (0.0, 0.4, 1.3):
             mean = part.mass * float(np.mean(omega(3, r * z)))
             assert float(part.evaluate(np.array(z), 3)) == pytest.approx(mean, abs=2e-4 * part.mass)
-
-    def test_scaling(self, name: str) -> None:
-        part = PARTS[name]
-        twice = part.scaled(2.0)
-        z = np.linspace(0, 2, 7)
-        assert twice.mass == pytest.approx(2 * part.mass, rel=1e-14)
-        np.testing.assert_allclose(twice.evaluate(z, 3), 2 * part.evaluate(z, 3), rtol=1e-12)
-        np.testing.assert_allclose(twice.ppf(U), part.ppf(U), rtol=1e-12)
-        if np.isfinite(part.second_moment):
-            assert twice.second_moment == pytest.approx(2 * part.second_moment, rel=1e-12)
-        for bad in (0.0, -1.0, np.nan, np.inf):
-            with pytest.raises(ValueError, match="factor must be"):
-                part.scaled(bad)
-        with pytest.raises(TypeError, match="factor must be a real number"):
-            part.scaled("2")
 
     def test_evaluate_keeps_shape(self, name: str) -> None:
         part = PARTS[name]
@@ -116,18 +98,6 @@ class TestDensity:
         exact = integrate.quad(lambda r: float(omega(4, 1.7 * r)) * bump(r), 0, np.pi)[0]
         assert float(DENSITY.evaluate(1.7, 4)) == pytest.approx(exact, abs=1e-12)
 
-    def test_scaling_does_not_ask_the_function_again(self) -> None:
-        calls = []
-
-        def counted(r: np.ndarray) -> np.ndarray:
-            calls.append(r.size)
-            return bump(r)
-
-        part = Density(counted, np.linspace(0, np.pi, 5))
-        before = len(calls)
-        assert part.scaled(2.0).mass == pytest.approx(np.pi)
-        assert len(calls) == before
-
     @pytest.mark.parametrize(
         ("arguments", "words"),
         [
@@ -140,7 +110,6 @@ class TestDensity:
             ((np.cos, np.array([0.0, 1.0, 3.0])), "non-negative.*sign changes"),
             ((lambda r: r * np.nan, np.array([0.0, 1.0])), "finite and non-negative"),
             ((np.zeros_like, np.array([0.0, 1.0])), "no mass"),
-            ((bump, np.array([0.0, 1.0]), None, None, -1.0), "factor must be positive"),
         ],
     )
     def test_bad_input(self, arguments: tuple, words: str) -> None:
@@ -183,25 +152,6 @@ class TestAtoms:
             NO_MASS.ppf(0.5)
         with pytest.raises(ValueError, match="empty part"):
             NO_MASS.cdf(0.5)
-
-
-def test_mix() -> None:
-    assert mix() is NO_MASS
-    assert mix(NO_MASS, NO_MASS) is NO_MASS
-    assert mix(DENSITY, NO_MASS) is DENSITY
-    both = mix(ATOMS, Atoms(np.array([2.0, 9.0]), np.array([1.0, 1.0])))
-    assert isinstance(both, Atoms)
-    np.testing.assert_array_equal(both.radii, [0.5, 2.0, 3.0, 9.0])
-    np.testing.assert_array_equal(both.weights, [0.25, 2.0, 2.0, 1.0])
-    all_kinds = mix(ATOMS, DENSITY, ATOMS)
-    assert isinstance(all_kinds, Mixture)
-    assert all_kinds.mass == pytest.approx(2 * ATOMS.mass + DENSITY.mass)
-
-
-@pytest.mark.parametrize("parts", [(), (NO_MASS,), (DENSITY, NO_MASS)])
-def test_a_mixture_has_no_empty_parts(parts: tuple) -> None:
-    with pytest.raises(ValueError, match="at least one part, each with mass"):
-        Mixture(parts)
 
 
 @pytest.mark.parametrize("total", [0.0, -1.0, np.nan, np.inf])

@@ -26,10 +26,10 @@ def test_auto():
     ("wrong", "error", "message"),
     [
         ({"method": "magic"}, ValueError, "'auto', 'closed_form', 'fourier', 'least_mass', got 'magic'"),
-        ({"head_degree": 3}, ValueError, "head_degree must be at most 2, got 3"),
-        ({"head_degree": -2}, ValueError, "head_degree must be at least -1, got -2"),
+        ({"head_degree": 3}, ValueError, r"head_degree must be at most 2 \(-1 is no head\), got 3"),
+        ({"head_degree": -2}, ValueError, r"head_degree must be at least -1 \(-1 is no head\), got -2"),
         ({"head_degree": 1.0}, TypeError, "head_degree must be an integer"),
-        ({"head_degree": "some"}, ValueError, r"'auto', -1 \(no head\), 0, 1 or 2, got 'some'"),
+        ({"head_degree": "some"}, ValueError, r"'auto' or -1 \(no head\), 0, 1 or 2, got 'some'"),
         ({"head_degree": None}, TypeError, "head_degree must be an integer"),
         ({"tol": 0.0}, ValueError, "tol must be positive"),
         ({"tol": math.nan}, ValueError, "tol must be finite"),

@@ -1,14 +1,13 @@
 """Measures for weights that will be refitted."""
 
 import math
-from collections import OrderedDict
 
 import numpy as np
 import pytest
 
 from krein.kernels import NTK, DeltaGaussian, Gaussian, Multiquadric, Radial, SphericalPolynomial, ThinPlate
 from krein.measures import head_columns, refit
-from krein.measures.refit import ToRefit, least_mass_to_refit, measure_to_refit
+from krein.measures.refit import least_mass_to_refit, measure_to_refit
 
 R = math.sqrt(2.0)
 
@@ -89,7 +88,7 @@ class TestHead:
         """Weights of a head that is far from the kernel are refitted, whatever became of the waves."""
         head_only = least_mass_to_refit(lambda z: 1.0 - 0.1 * z**2, 16, R, 1, sphere=True)
         assert head_only.mass == 0.0
-        monkeypatch.setattr(refit, "_remembered", lambda *_: head_only)
+        monkeypatch.setattr(refit, "_answer", lambda _: head_only)
         assert not measure_to_refit(NTK(), 16, R, 2000, "auto", sphere=True).exact
 
 
@@ -138,10 +137,6 @@ class TestExactHead:
         assert not found.exact
         assert found.measure.mass > 0.0
 
-    def test_mass_is_not_exact(self):
-        with pytest.raises(ValueError, match="not exactly its head"):
-            ToRefit(measure_to_refit(NTK(), 16, R, 60, "auto", sphere=True).measure, True)
-
 
 class TestMemory:
     def test_is_asked_once_for_all_data(self, monkeypatch):
@@ -149,21 +144,12 @@ class TestMemory:
         monkeypatch.setattr(
             refit, "least_mass_to_refit", lambda *a, **k: calls.append(a) or least_mass_to_refit(*a, **k)
         )
-        monkeypatch.setattr(refit, "_answers", OrderedDict())
+        refit._answer.cache_clear()
         first = measure_to_refit(NTK(), 7, R, 60, "auto", sphere=True).measure
         assert measure_to_refit(NTK(), 7, R, 64, "auto", sphere=True).measure is first
         assert measure_to_refit(NTK(), 7, 2.0, 64, "auto", sphere=True).measure is not first
         assert measure_to_refit(NTK(depth=2), 7, R, 64, "auto", sphere=True).measure is not first
         assert len(calls) == 3
-
-    def test_forgets_what_was_not_asked_for_longest(self, monkeypatch):
-        monkeypatch.setattr(refit, "_answers", OrderedDict())
-        monkeypatch.setattr(refit._remembered, "__defaults__", (2,))
-        first = measure_to_refit(NTK(), 7, 1.0, 60, "auto", sphere=True).measure
-        measure_to_refit(NTK(), 7, 1.1, 60, "auto", sphere=True)
-        assert measure_to_refit(NTK(), 7, 1.0, 60, "auto", sphere=True).measure is first
-        measure_to_refit(NTK(), 7, 1.2, 60, "auto", sphere=True)
-        assert [asked.radius for asked in refit._answers] == [1.0, 1.2]
 
     def test_a_function_that_changed_is_another_kernel(self):
         scale = [1.0]

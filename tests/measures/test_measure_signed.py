@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from krein.kernels import Gaussian, Laplacian
+from krein.kernels import Laplacian
 from krein.measures import Atoms, Head, LawPart, SignedMeasure, head_columns, omega
-from krein.measures.parts import NO_MASS
+from krein.measures.radial_parts import NO_MASS
 
 Z = np.linspace(0.0, 3.0, 31)
 
@@ -38,67 +36,9 @@ def test_evaluate_is_the_sum_it_says() -> None:
     assert np.ndim(m.evaluate(0.5)) == 0
 
 
-@given(factor=st.floats(-1e6, 1e6).filter(lambda f: abs(f) > 1e-6))
-def test_scaling_with_any_sign(factor: float) -> None:
-    m = example()
-    for scaled in (factor * m, m * np.float64(factor), np.float64(factor) * m):
-        np.testing.assert_allclose(scaled.evaluate(Z), factor * m.evaluate(Z), rtol=1e-12, atol=1e-9 * abs(factor))
-        assert scaled.mass == pytest.approx(abs(factor) * m.mass)
-        assert scaled.bias == pytest.approx(abs(factor) * m.bias)
-        assert scaled.decomposition == "jordan"
-        first, second = (m.positive, m.negative) if factor > 0 else (m.negative, m.positive)
-        assert scaled.positive.mass == pytest.approx(abs(factor) * first.mass)
-        assert scaled.negative.mass == pytest.approx(abs(factor) * second.mass)
-
-
-def test_minus_swaps_the_parts_and_twice_is_nothing() -> None:
-    m = example()
-    np.testing.assert_array_equal((-m).positive.radii, m.negative.radii)
-    np.testing.assert_array_equal((-m).negative.radii, m.positive.radii)
-    twice = -(-m)  # noqa: B002  # minus twice, meant
-    np.testing.assert_array_equal(twice.evaluate(Z), m.evaluate(Z))
-    assert twice.head == m.head
-
-
-def test_times_zero_is_nothing() -> None:
-    zero = 0 * example()
-    assert zero.mass == 0.0
-    np.testing.assert_array_equal(zero.evaluate(Z), np.zeros_like(Z))
-
-
-def test_sum_of_atoms_cancels() -> None:
-    m = example()
-    other = SignedMeasure.from_atoms(
-        4, np.array([2.0, 7.0]), np.array([1.0, 1.0]), head=Head((0.0, 0.0, 2.0)), bias=2e-3
-    )
-    total = m + other
-    np.testing.assert_allclose(total.evaluate(Z), m.evaluate(Z) + other.evaluate(Z), atol=1e-12)
-    assert total.mass == pytest.approx(0.75 + 0.5 + 1.0)  # −1.5 + 1 at radius 2
-    assert total.decomposition == "jordan"
-    assert total.bias == pytest.approx(3e-3)
-    assert total.radius == 3.0
-    assert total.head.coefficients == (1.0, -0.5, 2.0)
-    nothing = m - m
-    assert nothing.mass == 0.0
-    np.testing.assert_allclose(nothing.evaluate(Z), np.zeros_like(Z))
-
-
-def test_sum_with_laws_is_a_mere_difference() -> None:
-    a = SignedMeasure.jordan(4, law(Gaussian(1.0)), NO_MASS)
-    b = SignedMeasure.jordan(4, NO_MASS, law(Gaussian(2.0), total=0.5))
-    total = a + b
-    assert total.decomposition == "difference"
-    assert total.mass == 1.5
-    np.testing.assert_allclose(total.evaluate(Z), Gaussian(1.0).radial(Z) - 0.5 * Gaussian(2.0).radial(Z), atol=1e-14)
-    mixed = total + example()
-    np.testing.assert_allclose(mixed.evaluate(Z), total.evaluate(Z) + example().evaluate(Z), atol=1e-13)
-    np.testing.assert_allclose((mixed - example()).evaluate(Z), total.evaluate(Z), atol=1e-13)
-
-
 def test_two_constructors() -> None:
     up, down = Atoms(np.array([1.0, 2.0]), np.ones(2)), Atoms(np.array([2.0]), np.ones(1))
-    assert SignedMeasure.difference(3, up, down).decomposition == "difference"
-    with pytest.raises(ValueError, match=r"no radius in common; use SignedMeasure\.difference"):
+    with pytest.raises(ValueError, match=r"no radius in common; use SignedMeasure\(dim"):
         SignedMeasure.jordan(3, up, down)
     assert SignedMeasure(3, up, down).decomposition == "difference"  # the modest claim is the default
     canceled = SignedMeasure.from_atoms(3, np.array([1.0, 2.0, 2.0]), np.array([1.0, 1.0, -1.0]))
@@ -119,22 +59,15 @@ def test_two_constructors() -> None:
         (lambda: SignedMeasure(3, radius=np.nan), ValueError, "radius must be finite"),
         (lambda: SignedMeasure(3, sphere=1), TypeError, "sphere must be True or False"),
         (lambda: SignedMeasure(3, decomposition="hahn"), ValueError, "decomposition must be one of"),
-        (lambda: SignedMeasure(3, note=None), TypeError, "note must be a text"),
         (lambda: Head((1.0, 2.0, 3.0, 4.0)), ValueError, "degree 2 in z² at most, got 3"),
         (lambda: SignedMeasure(3, radius=0.0), ValueError, "radius must be positive"),
-        (lambda: SignedMeasure.from_atoms(3, np.ones(2), np.ones(3)), ValueError, "vectors of one length"),
+        (lambda: SignedMeasure.from_atoms(3, np.ones(2), np.ones(3)), ValueError, "weights must have shape"),
         (
             lambda: SignedMeasure.from_atoms(3, np.ones(2), np.array([1.0, np.nan])),
             ValueError,
             "weights must be finite",
         ),
         (lambda: SignedMeasure.from_atoms(3, np.array([-1.0]), np.ones(1)), ValueError, "non-negative"),
-        (lambda: example() + SignedMeasure(5), ValueError, "dimensions 4 and 5; build both with the same dim"),
-        (lambda: example() * np.inf, ValueError, "finite number only"),
-        (lambda: example() * "2", TypeError, "unsupported operand|multiply"),
-        (lambda: example() + 1.0, TypeError, "unsupported operand|multiply"),
-        (lambda: example() - None, TypeError, "unsupported operand|multiply"),
-        (lambda: np.ones(2) * example(), TypeError, "unsupported operand|multiply"),
     ],
 )
 def test_bad_input(make, error: type[Exception], words: str) -> None:
@@ -159,8 +92,6 @@ class TestHead:
         np.testing.assert_allclose(Head((1.0, 2.0, -3.0)).evaluate(Z), 1 + 2 * Z**2 - 3 * Z**4)
         np.testing.assert_array_equal(Head().evaluate(Z), np.zeros_like(Z))
         assert [Head(c).degree for c in ((), (1.0,), (1.0, 2.0))] == [-1, 0, 1]
-        assert Head((1.0,)) + Head((1.0, 2.0)) == Head((2.0, 2.0))
-        assert Head((1.0, 2.0)).scaled(-2.0) == Head((-2.0, -4.0))
         with pytest.raises(ValueError, match="coefficients must be finite"):
             Head((np.nan,))
 
@@ -191,8 +122,7 @@ def test_laplacian_has_no_second_moment() -> None:
     assert np.isinf(SignedMeasure.jordan(4, law(Laplacian(1.0)), NO_MASS).second_moment)
 
 
-@pytest.mark.parametrize("radius", [1e150, 1e-150])
-def test_a_head_beyond_floating_point_numbers_is_refused(radius):
-    assert Head.of_unit((1.0, 0.0, 1e-17), radius) == Head((1.0, 0.0, 0.0))
-    with pytest.raises(ValueError, match="scale the data"):
-        Head.of_unit((1.0, 0.0, 0.5), radius)
+def test_a_head_in_units_of_the_radius() -> None:
+    """What is below rounding of the largest coefficient is left out."""
+    assert Head.of_unit((1.0, 0.0, 1e-17), 0.1) == Head((1.0, 0.0, 0.0))
+    assert Head.of_unit((1.0, 3.0, 8.0), 2.0) == Head((1.0, 0.75, 0.5))

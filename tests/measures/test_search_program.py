@@ -7,8 +7,9 @@ import pytest
 from scipy.optimize import linprog
 
 from krein.kernels import NTK, Kernel, Laplacian, SphericalPolynomial
-from krein.measures.search import POLICY, Goal, Program, Work
 from krein.measures.search.grids import even_powers, unit_grid
+from krein.measures.search.policy import POLICY
+from krein.measures.search.program import Goal, Program, Work
 
 
 def whole(kernel: Kernel, dim: int, radius: float, degree: int, goal: Goal) -> float:

@@ -11,7 +11,10 @@ import pytest
 import krein
 from krein._core.errors import OutOfReachError
 from krein.kernels import NTK, ArcCosine, Kernel, Laplacian, Radial, SphericalPolynomial, ThinPlate
-from krein.measures.search import POLICY, Work, least_mass, solver
+from krein.measures.search import program as solver
+from krein.measures.search.least_mass import least_mass
+from krein.measures.search.policy import POLICY
+from krein.measures.search.program import Work
 
 NOISE = 1e-15  # relative: the last bits, in which processors differ
 REPEATS = 8

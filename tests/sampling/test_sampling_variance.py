@@ -102,7 +102,7 @@ def test_orthogonal_directions_lower_the_error(measure, rng):
 
 
 OVERLAPPING = {
-    "difference": SignedMeasure.difference(
+    "difference": SignedMeasure(
         DIM,
         krein.signed_measure(Gaussian(1.0), DIM, method="closed_form").positive,
         krein.signed_measure(Gaussian(2.0), DIM, method="closed_form").positive,

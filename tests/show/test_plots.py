@@ -93,12 +93,6 @@ def test_an_atom_at_zero_is_shown():
     assert high > 100.0
 
 
-def test_a_sum_of_densities_and_atoms_is_drawn():
-    measure = krein.signed_measure(Gaussian(), 3) - krein.signed_measure(NTK(), 3, radius=R)
-    right = plot_measure(Gaussian(), measure).axes[1]
-    assert "stems" in right.get_ylabel()
-
-
 def test_a_measure_without_mass_is_drawn():
     plot_measure(Gaussian(), SignedMeasure(3, radius=1.0))
 

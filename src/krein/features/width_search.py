@@ -28,7 +28,7 @@ from krein.features.feature_recipe import (
 )
 from krein.features.held_out import Gram, estimated_gram, held_out_gram, upper_error
 from krein.features.region import PlacedRows, Region
-from krein.measures.head import head_columns
+from krein.measures.polynomial_head import head_columns
 from krein.show.cards import card, card_table
 
 __all__ = ["WidthTrial", "WidthSearch", "search_width"]

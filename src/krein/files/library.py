@@ -24,7 +24,7 @@ from krein.learning.tuning.choice import Choice
 from krein.learning.tuning.placement import NormalScores, Placement
 from krein.learning.tuning.trials import Trial, Trials
 from krein.matrices.corrections import FittedCorrection
-from krein.measures import Atoms, Head, Mixture, SignedMeasure
+from krein.measures import Atoms, Head, SignedMeasure
 from krein.measures.build import MeasureRecipe
 from krein.nystroem.fitted_nystroem import FittedNystroem
 from krein.sampling import SAMPLERS, Frequencies, Structure
@@ -39,7 +39,6 @@ TAGS: dict[str, type] = {
     "kernel.scaled": Scaled,
     **{f"sampler.{name.replace('_', '-')}": cls for name, cls in SAMPLERS.items()},
     "atoms": Atoms,
-    "mixture": Mixture,
     "head": Head,
     "signed-measure": SignedMeasure,
     "frequencies": Frequencies,

@@ -16,7 +16,8 @@ from krein.kernels.laws import ChiLaw, RadiusLaw, StudentLaw, VarianceGammaLaw, 
 
 __all__ = ["Cauchy", "DeltaGaussian", "Gaussian", "Laplacian", "Log", "Matern", "Multiquadric", "ThinPlate"]
 
-_SMOOTHEST = 10_000.0  # ν of a Matérn kernel; more differ from the Gaussian by less than 1/ν
+# ν of a Matérn kernel: below, the tail of its spectrum leaves the floating range; above, it is Gaussian but for 1/ν
+_ROUGHEST, _SMOOTHEST = 0.05, 10_000.0
 
 
 @dataclass(frozen=True, repr=False)
@@ -145,7 +146,7 @@ class Matern(_ScaleKernel):
     scale : float, default=1.0
         Length scale :math:`s > 0`.
     nu : float, default=1.5
-        Smoothness :math:`\nu > 0`, at most 10,000: from there on it is the Gaussian kernel to three digits.
+        Smoothness :math:`\nu`, between 0.05 and 10,000, where it is the Gaussian kernel to three digits.
 
     Notes
     -----
@@ -157,8 +158,10 @@ class Matern(_ScaleKernel):
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "nu", positive_real(self.nu, "nu"))
-        if self.nu > _SMOOTHEST:
-            raise ValueError(f"nu must be at most {_SMOOTHEST:,.0f}, got {self.nu}; use Gaussian({self.scale})")
+        if not _ROUGHEST <= self.nu <= _SMOOTHEST:
+            raise ValueError(
+                f"nu must be between {_ROUGHEST} and {_SMOOTHEST:,.0f}, where it is Gaussian to three digits, got {self.nu}"
+            )
 
     def radial(self, z: Any) -> np.ndarray:
         x = self._argument(z)

@@ -1,12 +1,7 @@
 """Signed measures: a polynomial head and a signed measure on radii, and ways to get one from a kernel."""
 
 from krein.measures.build import MeasureRecipe, signed_measure
-from krein.measures.density import Density, LawPart
-from krein.measures.diagnosis import Diagnosis, PositivePart, diagnose
-from krein.measures.head import Head, head_columns
-from krein.measures.omega import omega
-from krein.measures.parts import Atoms, Mixture, RadialPart
-from krein.measures.predict import (
+from krein.measures.error_prediction import (
     Outlook,
     components_for_error,
     frequencies_for_width,
@@ -14,6 +9,10 @@ from krein.measures.predict import (
     predicted_error,
     uniform_error_bound,
 )
+from krein.measures.kernel_diagnosis import Diagnosis, PositivePart, diagnose
+from krein.measures.omega import omega
+from krein.measures.polynomial_head import Head, head_columns
+from krein.measures.radial_parts import Atoms, Density, LawPart, RadialPart
 from krein.measures.signed import SignedMeasure
 
 __all__ = [
@@ -25,7 +24,6 @@ __all__ = [
     "Atoms",
     "Density",
     "LawPart",
-    "Mixture",
     "diagnose",
     "Diagnosis",
     "PositivePart",

@@ -7,16 +7,18 @@ from typing import Any, final
 
 from krein._core.checks import FrozenParams, integer, one_of, positive_real, truth_value
 from krein._core.errors import OutOfReachError
-from krein.measures.closed_form import has_table, jordan_of_laws
-from krein.measures.fourier import extended_measure
-from krein.measures.head import head_columns
+from krein.kernels import Kernel
+from krein.measures.closed_form import closed_terms, jordan_of_laws
+from krein.measures.error_prediction import ALLOCATIONS, Outlook, check_width, frequencies_for_width
+from krein.measures.fourier_transform import extended_measure
 from krein.measures.omega import check_dim
-from krein.measures.predict import ALLOCATIONS, Outlook, check_width, frequencies_for_width
-from krein.measures.radial_kernel import RadialKernel, check_degree, check_kernel, check_radius, check_tol, closed_terms
-from krein.measures.search import POLICY, Work, least_mass, least_mass_for_width
+from krein.measures.polynomial_head import head_columns
+from krein.measures.search.least_mass import least_mass, least_mass_for_width
+from krein.measures.search.policy import POLICY
+from krein.measures.search.program import Function, Work
 from krein.measures.signed import SignedMeasure
 
-__all__ = ["METHODS", "MeasureRecipe", "as_measure_recipe", "signed_measure"]
+__all__ = ["METHODS", "MeasureRecipe", "as_measure_recipe", "check_kernel", "signed_measure"]
 
 METHODS = ("auto", "closed_form", "fourier", "least_mass")
 _DEFAULT_TOL = 1e-3  # of sup|k|, when neither a tolerance nor a width is given: below the error of a thousand features
@@ -26,8 +28,60 @@ _SETTLED = 5  # times a head's columns: from that width on, heads below degree 1
 _FREE = 50  # times a head's columns: from that width on it takes 2 % of the frequencies at most, and no lower one is worth a try
 
 
+@final
+@dataclass(frozen=True)
+class MeasureRecipe(FrozenParams):
+    r"""How a feature map finds its signed measure.
+
+    Parameters
+    ----------
+    method : {"auto", "closed_form", "fourier", "least_mass"}, default="auto"
+        How the measure is found; see :func:`krein.signed_measure`. ``"auto"`` is least mass; if the sampler needs a density, it
+        is the closed form or, without one, the truncated Fourier transform.
+    head_degree : {-1, 0, 1, 2} or "auto", default="auto"
+        Degree in :math:`z^2` of the exact head, −1 for none. ``"auto"`` is the largest degree that leaves columns for waves or
+        needs no waves; with unbiased weights it is the degree of least predicted error at the width.
+    tol : float or "auto", default="auto"
+        Tolerance of the measure. ``"auto"`` with unbiased weights minimizes the predicted error at the width; weights that
+        are refitted need only some waves besides the head, from a measure that does not depend on the data.
+    truncate : float, default=None
+        Radius at which ``method="fourier"`` cuts the measure. None cuts it only for samplers that need a density: at the
+        interval of the rejection sampler, otherwise at 10, as in the paper.
+
+    Examples
+    --------
+    >>> import krein
+    >>> krein.MeasureRecipe(head_degree=1, tol=1e-2)
+    MeasureRecipe(method='auto', head_degree=1, tol=0.01, truncate=None)
+    >>> krein.SignedFourierFeatures().set_params(measure__head_degree=1).measure.head_degree
+    1
+    """
+
+    method: str = "auto"
+    head_degree: int | str = "auto"
+    tol: float | str = "auto"
+    truncate: float | None = None
+
+    def __post_init__(self) -> None:
+        one_of(self.method, "method", METHODS)
+        if isinstance(self.head_degree, str):
+            one_of(self.head_degree, "head_degree", ("auto",), otherwise=" or -1 (no head), 0, 1 or 2")
+        else:
+            integer(self.head_degree, "head_degree", least=-1, most=2, why=" (-1 is no head)")
+        if isinstance(self.tol, str):
+            one_of(self.tol, "tol", ("auto",), otherwise=" or a positive number")
+        else:
+            positive_real(self.tol, "tol")
+        if self.truncate is not None:
+            positive_real(self.truncate, "truncate")
+            if self.method != "fourier":
+                raise ValueError(
+                    f"truncate cuts the Fourier transform and goes with method='fourier' only, got method={self.method!r}"
+                )
+
+
 def signed_measure(
-    kernel: RadialKernel,
+    kernel: Kernel,
     dim: int,
     radius: float | None = None,
     method: str = "auto",
@@ -90,19 +144,16 @@ def signed_measure(
     """
     dim = check_dim(dim)
     check_kernel(kernel)
-    tolerance = check_tol(tol)
-    degree = check_degree(head_degree, n_components)
+    asked = MeasureRecipe(method, head_degree, tol, truncate)
     width = None if n_components is None else check_width(n_components)
     on_sphere = kernel.domain == "sphere" if sphere is None else truth_value(sphere, "sphere")
-    largest = check_radius(radius, on_sphere)
-    one_of(method, "method", METHODS)
-    cut = None if truncate is None else positive_real(truncate, "truncate")
-    if cut is not None and method != "fourier":
-        raise ValueError(
-            "truncate cuts the Fourier transform and goes with method='fourier' only; use tol or radius instead"
-        )
+    largest = None if radius is None else positive_real(radius, "radius")
+    if on_sphere and largest is not None:
+        if largest > 2.0 * (1 + 1e-9):  # rounding of a radius computed from unit vectors
+            raise ValueError(f"distances on the unit sphere are at most 2, got radius={radius!r}; use radius=2 or less")
+        largest = min(largest, 2.0)
     if method == "fourier":
-        return extended_measure(kernel, dim, largest, cut, on_sphere)
+        return extended_measure(kernel, dim, largest, truncate, on_sphere)
     terms = closed_terms(kernel, dim)
     if method == "closed_form" or (method == "auto" and terms is not None and largest is None):
         if terms is None:
@@ -122,14 +173,15 @@ def signed_measure(
         orthogonal=truth_value(orthogonal, "orthogonal"),
         allocation=one_of(allocation, "allocation", ALLOCATIONS),
     )
-    task = _Task(kernel, dim, largest, on_sphere, width, outlook)
-    if method == "least_mass" or terms is None or not has_table(terms):
-        return task.search(degree, tolerance)
+    tolerance = None if isinstance(tol, str) else float(tol)
+    task = _Task(kernel.radial, dim, largest, on_sphere, width, outlook)
+    if method == "least_mass" or terms is None:
+        return task.search(asked.head_degree, tolerance)
     closed = replace(jordan_of_laws(dim, terms), sphere=on_sphere)
     if tolerance is None and width is None:
         tolerance = _DEFAULT_TOL * outlook.size
     try:
-        found = task.search(degree, tolerance)
+        found = task.search(asked.head_degree, tolerance)
     except OutOfReachError:  # a radius far beyond the kernel's scale, where the exact measure is the better one
         return closed
     if tolerance is not None and found.bias > _FAR * tolerance:
@@ -142,7 +194,7 @@ def signed_measure(
 class _Task:
     """A search by linear programs: for which kernel, distances and width."""
 
-    kernel: RadialKernel
+    function: Function
     dim: int
     radius: float
     sphere: bool
@@ -157,49 +209,35 @@ class _Task:
         """Least mass with a head of this degree, or the best head for the width."""
         if isinstance(degree, int):
             return self._with_head(degree, tol, Work.of(POLICY))
-        return self._best_head(tol)
+        return self._with_head(1, tol, Work.of(POLICY)) if self.width is None else self._best_head(self.width, tol)
 
     def _with_head(self, degree: int, tol: float | None, work: Work) -> SignedMeasure:
-        function = self.kernel.radial
+        task = self.function, self.dim, self.radius
         if tol is not None:
-            return least_mass(function, self.dim, self.radius, tol, degree, sphere=self.sphere, work=work)
+            return least_mass(*task, tol, degree, sphere=self.sphere, work=work)
         if self.width is not None:
-            least = head_columns(degree, self.dim, sphere=self.sphere) or 2
-            if self.width < least:
+            columns = head_columns(degree, self.dim, sphere=self.sphere)
+            if self.width < max(columns, 1 + (degree < 0)):
                 raise ValueError(
-                    f"n_components must be at least {least} for head_degree={degree} in dimension {self.dim}, got "
-                    f"{self.width}; use {least} or more, or a smaller head_degree"
+                    f"n_components must be at least {columns or 2} for head_degree={degree} in dimension {self.dim}, got "
+                    f"{self.width}; use more, or a smaller head_degree"
                 )
-            return self._for_frequencies(
-                (self.width - head_columns(degree, self.dim, sphere=self.sphere)) // 2, degree, work
-            )
-        default = _DEFAULT_TOL * self.outlook.size
+            count = (self.width - columns) // 2
+            return least_mass_for_width(*task, count, degree, self.outlook, sphere=self.sphere, work=work)
         try:
-            return least_mass(function, self.dim, self.radius, default, degree, sphere=self.sphere, work=work)
+            return least_mass(*task, _DEFAULT_TOL * self.outlook.size, degree, sphere=self.sphere, work=work)
         except OutOfReachError:
             # A singularity inside [0, R]: the default tolerance has no useful measure, so trade bias against variance.
-            measure = self._for_frequencies(_DEFAULT_FREQUENCIES, degree, Work.of(POLICY))
+            measure = least_mass_for_width(*task, _DEFAULT_FREQUENCIES, degree, self.outlook, sphere=self.sphere)
             note = (
-                f"tol={default:.2g} would need a mass beyond use; this is the best trade of bias and variance for "
-                f"{_DEFAULT_FREQUENCIES} frequencies. A smaller radius gives a smaller bias"
+                f"tol={_DEFAULT_TOL * self.outlook.size:.2g} would need a mass beyond use; this is the best trade of bias and "
+                f"variance for {_DEFAULT_FREQUENCIES} frequencies. A smaller radius gives a smaller bias"
             )
             return replace(measure, note=note)
 
-    def _for_frequencies(self, n_frequencies: int, degree: int, work: Work) -> SignedMeasure:
-        return least_mass_for_width(
-            self.kernel.radial,
-            self.dim,
-            self.radius,
-            n_frequencies,
-            degree,
-            self.outlook,
-            sphere=self.sphere,
-            work=work,
-        )
-
-    def _best_head(self, tol: float | None) -> SignedMeasure:
+    def _best_head(self, width: int, tol: float | None) -> SignedMeasure:
         """Heads of every degree that fits, compared by predicted error at the asked width; on a tie the smaller head."""
-        degrees = self._degrees_to_try()
+        degrees = self._degrees_to_try(width)
         best: tuple[SignedMeasure, float] | None = None
         refusal: OutOfReachError | None = None
         for degree in degrees:
@@ -208,7 +246,7 @@ class _Task:
             except OutOfReachError as error:  # a tolerance that is within reach of another head only
                 refusal = error
                 continue
-            if measure.mass > 0.0 and measure.head_columns() + 2 > (self.width or 0):
+            if measure.mass > 0.0 and measure.head_columns() + 2 > width:
                 continue  # no columns are left for a frequency besides this head
             predicted = self.predicted(measure)
             if best is None or predicted < (1.0 - POLICY.worth) * best[1]:
@@ -220,12 +258,11 @@ class _Task:
         if refusal is not None:
             raise refusal
         raise ValueError(
-            f"n_components must allow for a frequency besides the head, got {self.width}; use more columns or a larger tol"
+            f"n_components must allow for a frequency besides the head, got {width}; use more columns or a larger tol"
         )
 
-    def _degrees_to_try(self) -> list[int]:
+    def _degrees_to_try(self, width: int) -> list[int]:
         """Degrees whose columns fit, upwards; low ones only while higher ones take up much of the width."""
-        width = self.width or 0
         columns = {q: head_columns(q, self.dim, sphere=self.sphere) for q in (-1, 0, 1, 2)}
         settled = max((q for q in columns if _SETTLED * columns[q] <= width), default=-1)
         free = max((q for q in columns if _FREE * columns[q] <= width), default=-1)
@@ -233,57 +270,13 @@ class _Task:
         return [q for q in columns if width >= (columns[q] or 2) and q >= lowest]
 
 
-@final
-@dataclass(frozen=True)
-class MeasureRecipe(FrozenParams):
-    r"""How a feature map finds its signed measure.
-
-    Parameters
-    ----------
-    method : {"auto", "closed_form", "fourier", "least_mass"}, default="auto"
-        How the measure is found; see :func:`krein.signed_measure`. ``"auto"`` is least mass; if the sampler needs a density, it
-        is the closed form or, without one, the truncated Fourier transform.
-    head_degree : {-1, 0, 1, 2} or "auto", default="auto"
-        Degree in :math:`z^2` of the exact head, −1 for none. ``"auto"`` is the largest degree that leaves columns for waves or
-        needs no waves; with unbiased weights it is the degree of least predicted error at the width.
-    tol : float or "auto", default="auto"
-        Tolerance of the measure. ``"auto"`` with unbiased weights minimizes the predicted error at the width; weights that
-        are refitted need only some waves besides the head, from a measure that does not depend on the data.
-    truncate : float, default=None
-        Radius at which ``method="fourier"`` cuts the measure. None cuts it only for samplers that need a density: at the
-        interval of the rejection sampler, otherwise at 10, as in the paper.
-
-    Examples
-    --------
-    >>> import krein
-    >>> krein.MeasureRecipe(head_degree=1, tol=1e-2)
-    MeasureRecipe(method='auto', head_degree=1, tol=0.01, truncate=None)
-    >>> krein.SignedFourierFeatures().set_params(measure__head_degree=1).measure.head_degree
-    1
-    """
-
-    method: str = "auto"
-    head_degree: int | str = "auto"
-    tol: float | str = "auto"
-    truncate: float | None = None
-
-    def __post_init__(self) -> None:
-        one_of(self.method, "method", METHODS)
-        if isinstance(self.head_degree, str):
-            one_of(self.head_degree, "head_degree", ("auto",), otherwise=", -1 (no head), 0, 1 or 2")
-        else:
-            integer(self.head_degree, "head_degree", least=-1, most=2)
-        if isinstance(self.tol, str):
-            one_of(self.tol, "tol", ("auto",), otherwise=" or a positive number")
-        else:
-            positive_real(self.tol, "tol")
-        if self.truncate is not None:
-            positive_real(self.truncate, "truncate")
-            if self.method != "fourier":
-                raise ValueError(
-                    f"truncate cuts the Fourier transform and goes with method='fourier' only, got method={self.method!r}; "
-                    "use method='fourier', or leave truncate out"
-                )
+def check_kernel(kernel: Any) -> None:
+    """An error for what is not a kernel, with what to do about it."""
+    if not isinstance(kernel, Kernel):
+        made = f"one of it, such as {kernel.__name__}()" if isinstance(kernel, type) else "one of krein.kernels"
+        if callable(kernel) and not isinstance(kernel, type):
+            made = "krein.kernels.Radial(function)"
+        raise TypeError(f"kernel must be a kernel such as krein.kernels.NTK(), got {kernel!r}; use {made}")
 
 
 def as_measure_recipe(measure: Any) -> MeasureRecipe:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from krein.measures.parts import Atoms, Mixture, RadialPart
-from krein.measures.radial_kernel import RadialKernel
+from krein.kernels import Kernel
+from krein.measures.radial_parts import Atoms, RadialPart
 from krein.measures.signed import SignedMeasure
 from krein.show.cards import visible_reach
 from krein.show.style import COLORS, Look, Style, axes_for, dress, look_of, new_figure
@@ -21,13 +21,14 @@ if TYPE_CHECKING:
 
 __all__ = ["Profile", "SignedPart", "draw_degrees", "draw_measure", "plot_measure", "plot_measures", "radial_profile"]
 
+_NOTHING = np.empty(0)
 _STEPS = 1200  # points of a curve, about one per dot of a printed line
 Sign = Literal["positive", "negative"]
 _SHOWN = 0.99  # of the mass of a density; heavy tails would squeeze the rest into a corner
 _WIDE = 12.0  # ratio of radii beyond which the axis is logarithmic
 
 
-def plot_measure(kernel: RadialKernel, measure: SignedMeasure, *, title: str = "", style: Style = "auto") -> Figure:
+def plot_measure(kernel: Kernel, measure: SignedMeasure, *, title: str = "", style: Style = "auto") -> Figure:
     """Draw a kernel and its signed measure.
 
     Left, k(z) and the kernel that the measure represents. Right, the measure on radii: positive part upwards, negative part
@@ -60,7 +61,7 @@ def plot_measure(kernel: RadialKernel, measure: SignedMeasure, *, title: str = "
     return plot_measures([(kernel, measure, title)], style=style)
 
 
-def plot_measures(rows: Sequence[tuple[RadialKernel, SignedMeasure, str]], *, style: Style = "auto") -> Figure:
+def plot_measures(rows: Sequence[tuple[Kernel, SignedMeasure, str]], *, style: Style = "auto") -> Figure:
     """Draw several kernels and their measures below each other.
 
     Parameters
@@ -84,7 +85,7 @@ def plot_measures(rows: Sequence[tuple[RadialKernel, SignedMeasure, str]], *, st
     return figure
 
 
-def _draw_kernel(axes: Axes, kernel: RadialKernel, measure: SignedMeasure, title: str, look: Look) -> None:
+def _draw_kernel(axes: Axes, kernel: Kernel, measure: SignedMeasure, title: str, look: Look) -> None:
     reach = measure.radius if math.isfinite(measure.radius) else visible_reach(kernel.radial)
     z = np.linspace(0.0, reach, 400)
     dress(axes, look, xlabel="distance z (units of the data)", ylabel="similarity k(z)", title=title)
@@ -105,12 +106,11 @@ def draw_measure(measure: SignedMeasure, ax: Any = None, style: Style = "auto") 
     axes.axhline(0.0, color=look.ink, linewidth=0.8)
     for part in profile.parts:
         color = COLORS[part.name]
-        name: str | None = f"{part.name}, mass {part.mass:.3g}"
-        for radii, height in part.curves:
-            axes.fill_between(radii, 0.0, height, color=color, alpha=0.25, linewidth=0)
-            axes.plot(radii, height, color=color, linewidth=1.6, label=name)
-            name = None
-        if part.radii.size:
+        name = f"{part.name}, mass {part.mass:.3g}"
+        if part.curve is not None:
+            axes.fill_between(*part.curve, 0.0, color=color, alpha=0.25, linewidth=0)
+            axes.plot(*part.curve, color=color, linewidth=1.6, label=name)
+        else:
             axes.vlines(part.radii, 0.0, part.weights, color=color, linewidth=1.8)
             marker = "^" if part.sign > 0 else "v"
             axes.plot(part.radii, part.weights, marker, color=color, markersize=5.5, linestyle="none", label=name)
@@ -144,10 +144,9 @@ def draw_degrees(weights: Sequence[float], title: str, ax: Any = None, style: St
 
 
 def _height_label(profile: Profile) -> str:
-    curves = any(part.curves for part in profile.parts)
-    stems = any(part.radii.size for part in profile.parts)
-    if not curves:
+    if all(part.curve is None for part in profile.parts):
         return "mass of the atom"
+    stems = any(part.curve is None for part in profile.parts)
     unit = "log r" if profile.logarithmic else "r"
     return f"density, mass per unit of {unit}" + ("; stems: mass" if stems else "")
 
@@ -188,7 +187,7 @@ class SignedPart:
         1 or -1, which the heights have in them.
     name : {"positive", "negative"}
     mass : float
-    curves : tuple of (ndarray, ndarray)
+    curve : (ndarray, ndarray) or None
         Radii and density, per unit of log r where the axis is logarithmic, so that areas are masses there too.
     radii, weights : ndarray
         Of the atoms.
@@ -197,7 +196,7 @@ class SignedPart:
     sign: float
     name: Sign
     mass: float
-    curves: tuple[tuple[np.ndarray, np.ndarray], ...]
+    curve: tuple[np.ndarray, np.ndarray] | None
     radii: np.ndarray
     weights: np.ndarray
 
@@ -231,24 +230,13 @@ def radial_profile(measure: SignedMeasure, steps: int) -> Profile:
     both = ((1.0, "positive", measure.positive), (-1.0, "negative", measure.negative))
     for sign, name, part in both:
         if part.mass > 0.0:
-            densities = (_density(leaf, grid) for leaf in _continuous(part))
-            curves = tuple((r, sign * height * (r if wide else 1.0)) for r, height in densities)
-            atoms = _atoms(part)
-            parts.append(SignedPart(sign, name, part.mass, curves, atoms.radii, sign * atoms.weights))
+            if isinstance(part, Atoms):
+                parts.append(SignedPart(sign, name, part.mass, None, part.radii, sign * part.weights))
+            else:
+                r, height = _density(part, grid)
+                curve = r, sign * height * (r if wide else 1.0)
+                parts.append(SignedPart(sign, name, part.mass, curve, _NOTHING, _NOTHING))
     return Profile(low, high, wide, tuple(parts))
-
-
-def _leaves(part: RadialPart) -> tuple[RadialPart, ...]:
-    return part.parts if isinstance(part, Mixture) else (part,)
-
-
-def _continuous(part: RadialPart) -> list[RadialPart]:
-    return [leaf for leaf in _leaves(part) if not isinstance(leaf, Atoms) and leaf.mass > 0]
-
-
-def _atoms(part: RadialPart) -> Atoms:
-    found = [leaf for leaf in _leaves(part) if isinstance(leaf, Atoms)]
-    return found[0] if found else Atoms(np.empty(0), np.empty(0))
 
 
 def _density(part: RadialPart, grid: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -259,10 +247,9 @@ def _density(part: RadialPart, grid: np.ndarray) -> tuple[np.ndarray, np.ndarray
 def _radius_range(measure: SignedMeasure) -> tuple[float, float]:
     radii: list[float] = []
     for part in (measure.positive, measure.negative):
-        atoms = _atoms(part)
-        radii.extend(atoms.radii[atoms.radii > 0])
-        for leaf in _continuous(part):
-            radii.extend(leaf.ppf(np.array([1 - _SHOWN, _SHOWN])))
+        if part.mass > 0.0:
+            shown = part.radii if isinstance(part, Atoms) else part.ppf(np.array([1 - _SHOWN, _SHOWN]))
+            radii.extend(shown[shown > 0])
     if not radii:
         return 0.1, 1.0
     return 0.7 * float(min(radii)), 1.15 * float(max(radii))

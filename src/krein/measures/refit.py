@@ -3,51 +3,32 @@
 from __future__ import annotations
 
 import math
-from collections import OrderedDict
-from dataclasses import dataclass
-from threading import Lock
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
-from krein._core.checks import truth_value
-from krein.measures.head import Head, head_columns
-from krein.measures.radial_kernel import RadialKernel, check_degree
-from krein.measures.search import POLICY
+from krein.kernels import Kernel
+from krein.measures.polynomial_head import Head, head_columns
 from krein.measures.search.grids import certified_bias, check_grid, even_powers
 from krein.measures.search.least_mass import goal_within, meets
-from krein.measures.search.policy import COARSE, SearchPolicy
-from krein.measures.search.program import Function, Goal, Program
-from krein.measures.search.solver import Work
+from krein.measures.search.policy import COARSE, POLICY, SearchPolicy
+from krein.measures.search.program import Function, Goal, Program, Work
 from krein.measures.signed import SignedMeasure
 
 __all__ = ["ToRefit", "least_mass_to_refit", "measure_to_refit"]
 
-_lock = Lock()
 
-
-@dataclass(frozen=True)
-class ToRefit:
-    """A measure whose weights can be refitted.
-
-    Parameters
-    ----------
-    measure : SignedMeasure
-    exact : bool
-        The head is the whole kernel: there is nothing to refit, and columns beyond the head's have nothing to say.
-    """
+class ToRefit(NamedTuple):
+    """A measure whose weights can be refitted; exact where its head is the whole kernel, so that there is nothing to refit."""
 
     measure: SignedMeasure
     exact: bool
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.measure, SignedMeasure):
-            raise TypeError(f"measure must be a SignedMeasure, got {self.measure!r}")
-        if truth_value(self.exact, "exact") and self.measure.mass > 0.0:
-            raise ValueError("a measure with mass is not exactly its head; use exact=False")
-
 
 def measure_to_refit(
-    kernel: RadialKernel, dim: int, radius: float, n_components: int, head_degree: int | str, *, sphere: bool
+    kernel: Kernel, dim: int, radius: float, n_components: int, head_degree: int | str, *, sphere: bool
 ) -> ToRefit | None:
     """A head and waves to refit the weights of, or None if there are too few columns for both.
 
@@ -58,14 +39,13 @@ def measure_to_refit(
     leave over by chance is more than what the radii do.
     """
     columns = {q: head_columns(q, dim, sphere=sphere) for q in (-1, 0, 1, 2)}
-    asked = check_degree(head_degree, n_components)
-    choices = [asked] if isinstance(asked, int) else [0, 1, 2]
+    choices = [head_degree] if isinstance(head_degree, int) else [0, 1, 2]
     values = kernel.radial(check_grid(radius))
     for degree in choices:
         exact = _exact_head(kernel, dim, radius, degree, values, sphere) if columns[degree] <= n_components else None
         if exact is not None:
             return ToRefit(exact, True)
-    if not isinstance(asked, int) and not sphere and columns[2] > POLICY.head_share * n_components:
+    if not isinstance(head_degree, int) and not sphere and columns[2] > POLICY.head_share * n_components:
         choices.remove(2)
     fitting = [q for q in choices if columns[q] + POLICY.wave_room <= n_components]
     if not fitting:
@@ -73,11 +53,11 @@ def measure_to_refit(
     degree = max(fitting)
     crowd = (n_components - columns[degree]) / (2 * POLICY.crowd * dim**2)
     fineness = max(0, round(math.log2(crowd)))
-    return ToRefit(_remembered(_Question(dim, radius, degree, sphere, fineness, values.tobytes()), kernel), False)
+    return ToRefit(_answer(_Question(dim, radius, degree, sphere, fineness, values.tobytes(), kernel.radial)), False)
 
 
 def _exact_head(
-    kernel: RadialKernel, dim: int, radius: float, degree: int, values: np.ndarray, sphere: bool
+    kernel: Kernel, dim: int, radius: float, degree: int, values: np.ndarray, sphere: bool
 ) -> SignedMeasure | None:
     """The head alone if it is the kernel up to rounding, by least squares on the distances `values` were taken at."""
     powers = even_powers(check_grid(radius) / radius, degree)
@@ -100,24 +80,13 @@ class _Question:
     sphere: bool
     fineness: int
     values: bytes
+    function: Function = field(compare=False)
 
 
-_answers: OrderedDict[_Question, SignedMeasure] = OrderedDict()
-
-
-def _remembered(asked: _Question, kernel: RadialKernel, most: int = POLICY.remembered) -> SignedMeasure:
-    """The answer to a question, found once; the kernel itself is not kept, and of answers the `most` asked for last."""
-    with _lock:
-        if asked in _answers:
-            _answers.move_to_end(asked)
-            return _answers[asked]
+@lru_cache(maxsize=128)  # of some kilobytes each
+def _answer(asked: _Question) -> SignedMeasure:
     rest = POLICY.refit_rest * 0.5**asked.fineness
-    found = least_mass_to_refit(kernel.radial, asked.dim, asked.radius, asked.degree, rest, sphere=asked.sphere)
-    with _lock:
-        _answers[asked] = found
-        while len(_answers) > most:
-            _answers.popitem(last=False)
-    return found
+    return least_mass_to_refit(asked.function, asked.dim, asked.radius, asked.degree, rest, sphere=asked.sphere)
 
 
 def least_mass_to_refit(

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, Self, final
 
 import numpy as np
 
-from krein._core.checks import one_of, positive_real, real, truth_value
-from krein.measures.head import NO_HEAD, Head
+from krein._core.checks import frozen_array, one_of, positive_real, real, truth_value
 from krein.measures.omega import check_dim
-from krein.measures.parts import NO_MASS, Atoms, RadialPart, mix
+from krein.measures.polynomial_head import NO_HEAD, Head, head_columns
+from krein.measures.radial_parts import NO_MASS, Atoms, RadialPart
 from krein.show.cards import card, curve, sketch, stems, text_card
 from krein.show.style import Style
 
@@ -31,8 +30,8 @@ class SignedMeasure:
 
     .. math:: k(z) \approx \sum_q c_q z^{2q} + \int \Omega_d(rz)\,\rho_+(dr) - \int \Omega_d(rz)\,\rho_-(dr)
 
-    Build one with :func:`krein.signed_measure`, or with the constructors `jordan` (the two parts have no radius in common,
-    hence least mass) and `difference` (any two parts, such as two overlapping Gaussians).
+    Build one with :func:`krein.signed_measure`, or from two parts: any two, such as two overlapping Gaussians, or by `jordan` and
+    `from_atoms` parts that have no radius in common, hence least mass.
 
     Parameters
     ----------
@@ -50,8 +49,6 @@ class SignedMeasure:
     note : str
         Remarks on how the measure was found, such as a truncation; usually empty.
     """
-
-    __array_ufunc__ = None  # numpy scalars leave multiplication to the measure
 
     dim: int
     positive: RadialPart = NO_MASS
@@ -80,12 +77,10 @@ class SignedMeasure:
         object.__setattr__(self, "radius", radius)
         object.__setattr__(self, "sphere", truth_value(self.sphere, "sphere"))
         one_of(self.decomposition, "decomposition", ("jordan", "difference"))
-        if not isinstance(self.note, str):
-            raise TypeError(f"note must be a text, got {self.note!r}")
-        if not (math.isfinite(self.positive.mass) and math.isfinite(self.negative.mass)):
-            raise ValueError("both parts of a signed measure must have finite mass; use method='least_mass'")
-        if self.decomposition == "jordan" and _share_radii(self.positive, self.negative):
-            raise ValueError("Jordan parts have no radius in common; use SignedMeasure.difference, or cancel the atoms")
+        up, down = self.positive, self.negative
+        both = isinstance(up, Atoms) and isinstance(down, Atoms) and np.intersect1d(up.radii, down.radii).size > 0
+        if self.decomposition == "jordan" and both:
+            raise ValueError("Jordan parts have no radius in common; use SignedMeasure(dim, positive, negative)")
 
     @classmethod
     def jordan(cls, dim: int, positive: RadialPart, negative: RadialPart, **kwargs: Any) -> Self:
@@ -105,23 +100,6 @@ class SignedMeasure:
         return cls(dim, positive, negative, decomposition="jordan", **kwargs)
 
     @classmethod
-    def difference(cls, dim: int, positive: RadialPart, negative: RadialPart, **kwargs: Any) -> Self:
-        """Any two parts; their common mass is not canceled.
-
-        Parameters
-        ----------
-        dim : int
-        positive, negative : RadialPart
-        **kwargs : dict
-            Other parameters of the class.
-
-        Returns
-        -------
-        SignedMeasure
-        """
-        return cls(dim, positive, negative, decomposition="difference", **kwargs)
-
-    @classmethod
     def from_atoms(cls, dim: int, radii: np.ndarray, weights: np.ndarray, **kwargs: Any) -> Self:
         """Jordan parts of finitely many radii with signed weights; zero weights are dropped.
 
@@ -136,11 +114,7 @@ class SignedMeasure:
         -------
         SignedMeasure
         """
-        radii, weights = np.asarray(radii, dtype=np.float64), np.asarray(weights, dtype=np.float64)
-        if radii.ndim != 1 or radii.shape != weights.shape:
-            raise ValueError(f"radii and weights must be vectors of one length, got {radii.shape} and {weights.shape}")
-        if not np.isfinite(weights).all():
-            raise ValueError("weights must be finite")
+        radii, weights = frozen_array(radii, "radii", (None,)), frozen_array(weights, "weights", (len(radii),))
         radii, inverse = np.unique(radii, return_inverse=True)
         weights = np.bincount(inverse, weights, minlength=radii.size)
         up, down = weights > 0, weights < 0
@@ -211,53 +185,7 @@ class SignedMeasure:
         -------
         int
         """
-        return self.head.columns(self.dim, sphere=self.sphere)
-
-    def __add__(self, other: Any) -> SignedMeasure:
-        if not isinstance(other, SignedMeasure):
-            return NotImplemented
-        if other.dim != self.dim:
-            raise ValueError(
-                f"both measures must be on the same space, got dimensions {self.dim} and {other.dim}; "
-                "build both with the same dim"
-            )
-        merged: dict[str, Any] = {
-            "head": self.head + other.head,
-            "bias": self.bias + other.bias,
-            "radius": min(self.radius, other.radius),
-            "sphere": self.sphere and other.sphere,
-            "note": "; ".join(filter(None, (self.note, other.note))),
-        }
-        parts = (self.positive, self.negative, other.positive, other.negative)
-        atoms = [part for part in parts if isinstance(part, Atoms)]
-        if len(atoms) == len(parts):
-            radii = np.concatenate([part.radii for part in atoms])
-            weights = np.concatenate([s * part.weights for s, part in zip((1, -1, 1, -1), atoms, strict=True)])
-            return SignedMeasure.from_atoms(self.dim, radii, weights, **merged)
-        return SignedMeasure.difference(
-            self.dim, mix(self.positive, other.positive), mix(self.negative, other.negative), **merged
-        )
-
-    def __mul__(self, factor: Any) -> SignedMeasure:
-        if not isinstance(factor, Real) or isinstance(factor, bool):
-            return NotImplemented
-        factor = float(factor)
-        if not math.isfinite(factor):
-            raise ValueError(f"a measure can be scaled by a finite number only, got {factor}")
-        size = abs(factor)
-        up, down = (self.positive, self.negative) if factor > 0 else (self.negative, self.positive)
-        scaled = [part.scaled(size) if size > 0 and part.mass > 0 else NO_MASS for part in (up, down)]
-        return replace(
-            self, positive=scaled[0], negative=scaled[1], head=self.head.scaled(factor), bias=size * self.bias
-        )
-
-    __rmul__ = __mul__
-
-    def __neg__(self) -> SignedMeasure:
-        return self * -1.0
-
-    def __sub__(self, other: Any) -> SignedMeasure:
-        return self + (-other) if isinstance(other, SignedMeasure) else NotImplemented
+        return head_columns(self.head.degree, self.dim, sphere=self.sphere)
 
     @property
     def title(self) -> str:
@@ -286,8 +214,10 @@ class SignedMeasure:
         from krein.measures.drawing import radial_profile  # here: a profile is made of a measure
 
         profile = radial_profile(self, _SKETCHED)
-        marks = [curve(x, y, part.name) for part in profile.parts for x, y in part.curves]
-        marks += [stems(part.radii, part.weights, part.name) for part in profile.parts]
+        marks = [
+            curve(*part.curve, part.name) if part.curve is not None else stems(part.radii, part.weights, part.name)
+            for part in profile.parts
+        ]
         drawing = sketch(marks, "the measure on radii", "radius of the frequency", xlog=profile.logarithmic)
         return card(self.title, self.facts(), drawing=drawing)
 
@@ -307,10 +237,6 @@ class SignedMeasure:
         from krein.measures.drawing import draw_measure  # here: drawings are made of measures
 
         return draw_measure(self, ax, style)
-
-
-def _share_radii(a: RadialPart, b: RadialPart) -> bool:
-    return isinstance(a, Atoms) and isinstance(b, Atoms) and bool(np.intersect1d(a.radii, b.radii).size)
 
 
 def check_measure(measure: Any) -> SignedMeasure:

@@ -1,6 +1,6 @@
 """Sampling: a signed measure becomes frequencies with signed weights."""
 
-from krein.measures.predict import ALLOCATIONS, allocate
+from krein.measures.error_prediction import ALLOCATIONS, allocate
 from krein.sampling.base import Frequencies, Sampler, Structure
 from krein.sampling.from_density import Importance, Rejection
 from krein.sampling.independent import MonteCarlo, QuasiMonteCarlo

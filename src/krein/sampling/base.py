@@ -11,7 +11,7 @@ import numpy as np
 from krein._core.checks import FrozenParams, frozen_array, integer, one_of
 from krein._core.directions import hadamard_order
 from krein.measures import SignedMeasure
-from krein.measures.predict import ALLOCATIONS, allocate
+from krein.measures.error_prediction import ALLOCATIONS, allocate
 from krein.sampling.parts import has_density
 
 __all__ = ["Frequencies", "Sampler", "Structure"]

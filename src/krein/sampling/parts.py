@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from krein.measures import Density, LawPart, Mixture, RadialPart, SignedMeasure
+from krein.measures import Density, LawPart, RadialPart, SignedMeasure
 
 __all__ = ["density_at", "has_density", "mass_up_to", "paired", "signed_weights", "strata"]
 
@@ -45,15 +45,11 @@ def strata(part: RadialPart, count: int, rng: np.random.Generator) -> np.ndarray
 
 def has_density(part: RadialPart) -> bool:
     """Whether a part has a density, or no mass at all."""
-    if isinstance(part, Mixture):
-        return all(has_density(inner) for inner in part.parts)
     return isinstance(part, (Density, LawPart)) or part.mass == 0.0
 
 
 def density_at(part: RadialPart, r: np.ndarray) -> np.ndarray:
     """Density of a part at radii r, zero outside its panels."""
-    if isinstance(part, Mixture):
-        return np.asarray(np.sum([density_at(inner, r) for inner in part.parts], axis=0))
     if isinstance(part, LawPart):
         return np.asarray(part.mass * part.law.pdf(r))
     if isinstance(part, Density):

@@ -10,8 +10,8 @@ from typing import final
 
 import numpy as np
 
-from krein.measures.head import Head
 from krein.measures.omega import omega
+from krein.measures.polynomial_head import Head
 from krein.measures.search.policy import SearchPolicy
 
 __all__ = ["Grid", "certified_bias", "check_grid", "even_powers", "unit_grid"]

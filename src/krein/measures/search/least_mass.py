@@ -7,10 +7,9 @@ import math
 import numpy as np
 
 from krein._core.errors import OutOfReachError
-from krein.measures.predict import Outlook
+from krein.measures.error_prediction import Outlook
 from krein.measures.search.policy import POLICY, SearchPolicy
-from krein.measures.search.program import Function, Goal, Program, Solution
-from krein.measures.search.solver import Work
+from krein.measures.search.program import Function, Goal, Program, Solution, Work
 from krein.measures.signed import SignedMeasure
 
 __all__ = ["goal_within", "least_mass", "least_mass_for_width", "meets"]
@@ -55,7 +54,7 @@ def least_mass(
 
 
 def goal_within(tol: float, mass_limit: float, policy: SearchPolicy) -> Goal:
-    """Least mass within a tolerance, with a price on more tolerance that no mass up to the limit justifies, or a smaller one."""
+    """Least mass within a tolerance; more tolerance costs what only a mass beyond the limit would be worth, or less."""
     steepness = min(policy.steepness, mass_limit / policy.margin)
     return Goal(tol, tol_price=steepness / tol, beyond_use=mass_limit)
 

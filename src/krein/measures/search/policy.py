@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import final
-
-from krein._core.checks import positive_real
 
 __all__ = ["COARSE", "POLICY", "SearchPolicy"]
 
@@ -106,8 +104,6 @@ class SearchPolicy:
         Of all columns that a head of degree 2 may take off the sphere, where it has three weights to refit.
     crowd : int
         Times the squared dimension: frequencies from which on more of them want more different radii.
-    remembered : int
-        Measures to be refitted that are kept, of some kilobytes each.
     """
 
     mass_limit: float = 1e3
@@ -148,13 +144,6 @@ class SearchPolicy:
     wave_room: int = 4
     head_share: float = 0.75
     crowd: int = 4
-    remembered: int = 128
-
-    def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
-            for number in value if isinstance(value, tuple) else (value,):
-                positive_real(number, field.name)
 
     def reach_at(self, tol: float) -> float:
         """Largest radius for a tolerance, rounded up by at most √2, so that tolerances nearby share a grid."""

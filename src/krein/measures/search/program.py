@@ -24,19 +24,22 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
+from scipy.optimize import linprog
 
-from krein.measures.head import Head
 from krein.measures.omega import omega
+from krein.measures.polynomial_head import Head
 from krein.measures.search.grids import certified_bias, check_grid, even_powers, unit_grid
 from krein.measures.search.policy import SearchPolicy
-from krein.measures.search.solver import Answer, Work, solve_restricted
 from krein.measures.signed import SignedMeasure
 
-__all__ = ["Function", "Goal", "Program", "Solution"]
+__all__ = ["Function", "Goal", "Program", "Solution", "Work"]
 
 Function = Callable[[np.ndarray], np.ndarray]
 
 _ZERO = 1e-12  # of the largest weight: smaller ones are rounding
+_FEASIBLE = 1e-10  # in units of sup|k|, the smallest the solver takes: a small tolerance must mean something
+# Of a reduced cost: absolute, of the largest cost (double precision has no more digits), and in any case.
+_OPTIMAL, _DIGITS, _LOOSEST = 1e-10, 1e-14, 1e-6
 
 
 @final
@@ -113,21 +116,20 @@ class Program:
             if found is None:  # what was found before stands; its bias is measured in the end
                 return solution
             solution = found
-            if solution.bound > goal.beyond_use or (
+            missed = (
                 goal.tol > 0.0 and solution.excess > self._policy.margin * goal.tol
-            ):
-                break  # more points would only ask for more
-            if not self._add_points(solution):
+            )  # more points would ask for more
+            if missed or solution.bound > goal.beyond_use or not self._add_points(solution):
                 break
         return solution
 
     def _solve_on_grid(self, goal: Goal) -> Solution | None:
-        """Restricted programs until nothing is broken and nothing wanted; the last one's answer if the rounds end before."""
+        """Restricted programs until the answer breaks no constraint and no other wave would lower its cost, or the rounds end."""
         rows, columns = self._rows, self._columns
         idle = np.zeros(len(rows), dtype=np.intp)
         solution: Solution | None = None
         for turn in range(self._policy.rounds):
-            answer = None if self._work.spent else self._restricted(goal, rows, columns)
+            answer = self._restricted(goal, rows, columns)
             if answer is None:
                 return solution
             multipliers = answer.multipliers[: len(rows)]
@@ -142,7 +144,7 @@ class Program:
             idle = np.where(multipliers > 0.0, 0, idle + 1)
             if (
                 turn < self._policy.rounds // 2
-            ):  # what does not matter slows the solver; at last all stay, so that it ends
+            ):  # what has no effect slows the solver; at last all stay, so that it ends
                 rows, idle = rows[idle < self._policy.idle_rounds], idle[idle < self._policy.idle_rounds]
             rows, idle = np.concatenate([rows, broken]), np.concatenate([idle, np.zeros(len(broken), dtype=np.intp)])
             columns = np.concatenate([columns, wanted])
@@ -165,7 +167,7 @@ class Program:
         cost = np.concatenate([goal.mass_price * self._prices[wave], np.zeros(free), [goal.tol_price]])
         lowest = np.zeros(n + free + 1)
         lowest[n:-1] = -np.inf
-        return solve_restricted(cost, matrix, limit, lowest, self._work)
+        return self._work.solve(cost, matrix, limit, lowest)
 
     def _saved(self, rows: np.ndarray, multipliers: np.ndarray) -> np.ndarray:
         """What a unit of each wave saves elsewhere, with its sign: Σ λ_i Ω_d(r_j z_i)."""
@@ -323,3 +325,49 @@ class Solution:
     def mass(self) -> float:
         """Σ|w_j|."""
         return float(np.abs(self.weights).sum())
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """An optimal point, and its multipliers: not negative, one for each constraint."""
+
+    variables: np.ndarray
+    multipliers: np.ndarray
+
+
+@final
+@dataclass
+class Work:
+    """What a search has cost so far, in counts, and how many linear programs, of how many pivots, it may take."""
+
+    most_programs: int
+    most_pivots: int
+    programs: int = 0
+    pivots: int = 0
+
+    @classmethod
+    def of(cls, policy: SearchPolicy, searches: int = 1) -> Work:
+        """Nothing done yet, and what a policy allows."""
+        return cls(max(1, policy.programs // searches), policy.pivots)
+
+    def solve(self, cost: np.ndarray, matrix: np.ndarray, limit: np.ndarray, lowest: np.ndarray) -> Answer | None:
+        """Minimize ``cost @ x`` subject to ``matrix @ x <= limit`` and ``x >= lowest``; None if there is no work left.
+
+        Programs here are feasible and bounded by construction, so whatever else the solver says of one is about its
+        arithmetic: it gets a second chance with its own tolerances and presolve, then there is no answer.
+        """
+        if self.programs >= self.most_programs:
+            return None
+        dual = min(max(_OPTIMAL, _DIGITS * float(np.max(np.abs(cost)))), _LOOSEST)
+        strict = {"primal_feasibility_tolerance": _FEASIBLE, "dual_feasibility_tolerance": dual}
+        bounds = np.stack([lowest, np.full_like(lowest, np.inf)], axis=1)
+        # Presolve finds nothing in a dense matrix and takes half the time.
+        for chosen in ({"presolve": False, **strict}, {"presolve": True}):
+            options: dict[str, float] = {**chosen, "maxiter": self.most_pivots}
+            result = linprog(cost, A_ub=matrix, b_ub=limit, bounds=bounds, method="highs-ds", options=options)
+            self.programs += 1
+            self.pivots += int(result.nit)
+            if result.status == 0 and np.isfinite(result.x).all():
+                return Answer(result.x, np.maximum(-result.ineqlin.marginals, 0.0))
+        return None

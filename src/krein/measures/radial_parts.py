@@ -1,18 +1,19 @@
-"""Measures on radii that are known as functions: a classical law, and a density on panels."""
+r"""Finite positive measures on radii :math:`[0, \infty)`: atoms, a classical law, and a density on panels."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
-from copy import copy
 from dataclasses import dataclass, field
 from typing import Any, final
 
 import numpy as np
 
+from krein._core.checks import positive_real
+from krein.kernels.laws import RadiusLaw
 from krein.measures.omega import omega
-from krein.measures.parts import Atoms, Law, RadialPart, positive_factor
 
-__all__ = ["Density", "LawPart"]
+__all__ = ["NO_MASS", "Atoms", "Density", "LawPart", "RadialPart"]
 
 _NODES = 12  # of the Gauss rule on each panel: exact to degree 23, so to rounding for what is smooth on a panel
 # How far a density may be below zero, of the largest value, which rounding next to its sign changes explains
@@ -22,6 +23,133 @@ _BLOCK = 2**20  # products of distances and nodes at a time, 8 MB
 _HALVINGS = 60  # of an interval of 1 to below rounding
 
 
+class RadialPart(ABC):
+    """A finite positive measure on radii."""
+
+    @property
+    @abstractmethod
+    def mass(self) -> float:
+        """Total mass."""
+
+    @property
+    @abstractmethod
+    def second_moment(self) -> float:
+        """∫ r² ρ(dr), possibly infinite."""
+
+    @abstractmethod
+    def evaluate(self, z: Any, dim: int) -> np.ndarray:
+        """∫ Ω_dim(rz) ρ(dr).
+
+        Parameters
+        ----------
+        z : array of floats
+            Distances.
+        dim : int
+
+        Returns
+        -------
+        ndarray of the shape of z
+        """
+
+    @abstractmethod
+    def cdf(self, r: Any) -> np.ndarray:
+        """Fraction of the mass at radii up to r.
+
+        Parameters
+        ----------
+        r : array of floats
+
+        Returns
+        -------
+        ndarray of the shape of r
+        """
+
+    @abstractmethod
+    def ppf(self, u: Any) -> np.ndarray:
+        """Radius below which the fraction u of the mass lies.
+
+        Parameters
+        ----------
+        u : array of floats in [0, 1]
+
+        Returns
+        -------
+        ndarray of the shape of u
+        """
+
+    @abstractmethod
+    def atoms(self) -> Atoms:
+        """The nodes of the quadrature of the measure: plain arrays, which can be stored and evaluated, but not sampled.
+
+        Returns
+        -------
+        Atoms
+        """
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Atoms(RadialPart):
+    """Finitely many radii with positive weights.
+
+    Parameters
+    ----------
+    radii : array of shape (n,)
+        Finite, at least 0; kept in increasing order.
+    weights : array of shape (n,)
+        Finite and positive.
+    """
+
+    radii: np.ndarray
+    weights: np.ndarray
+
+    def __post_init__(self) -> None:
+        radii, weights = np.array(self.radii, dtype=np.float64), np.array(self.weights, dtype=np.float64)
+        if radii.ndim != 1 or radii.shape != weights.shape:
+            raise ValueError(f"radii and weights must be vectors of one length, got {radii.shape} and {weights.shape}")
+        if not (np.isfinite(radii).all() and np.isfinite(weights).all()) or (radii < 0).any() or (weights <= 0).any():
+            raise ValueError(
+                "radii must be finite and non-negative, weights finite and positive; negative weights "
+                "belong to the negative part"
+            )
+        order = np.argsort(radii, kind="stable")
+        for name, array in (("radii", radii[order]), ("weights", weights[order])):
+            array.setflags(write=False)
+            object.__setattr__(self, name, array)
+
+    @property
+    def mass(self) -> float:
+        return float(self.weights.sum())
+
+    @property
+    def second_moment(self) -> float:
+        return float(self.weights @ self.radii**2)
+
+    def evaluate(self, z: Any, dim: int) -> np.ndarray:
+        z = np.asarray(z, dtype=np.float64)
+        return np.asarray(omega(dim, np.multiply.outer(z, self.radii)) @ self.weights)
+
+    def cdf(self, r: Any) -> np.ndarray:
+        steps = np.concatenate([[0.0], self._steps()])
+        return steps[np.searchsorted(self.radii, np.asarray(r, dtype=np.float64), side="right")]
+
+    def ppf(self, u: Any) -> np.ndarray:
+        index = np.searchsorted(self._steps(), np.asarray(u, dtype=np.float64), side="left")
+        return self.radii[np.minimum(index, self.radii.size - 1)]
+
+    def _steps(self) -> np.ndarray:
+        if not self.radii.size:
+            raise ValueError("an empty part has no radii to draw; its mass is 0")
+        steps = np.cumsum(self.weights)
+        return np.asarray(steps / steps[-1])
+
+    def atoms(self) -> Atoms:
+        return self
+
+
+NO_MASS = Atoms(np.empty(0), np.empty(0))
+
+
 @final
 @dataclass(frozen=True, eq=False)
 class LawPart(RadialPart):
@@ -29,7 +157,7 @@ class LawPart(RadialPart):
 
     Parameters
     ----------
-    law : Law
+    law : RadiusLaw
         Probability law of the radius.
     transform : callable
         ∫ Ω_d(rz) of the law, as a function of z.
@@ -37,16 +165,12 @@ class LawPart(RadialPart):
         The mass.
     """
 
-    law: Law
+    law: RadiusLaw
     transform: Callable[[np.ndarray], np.ndarray]
     total: float = 1.0
 
     def __post_init__(self) -> None:
-        if not all(callable(getattr(self.law, name, None)) for name in ("pdf", "cdf", "sf", "ppf")):
-            raise TypeError(f"law must have the methods pdf, cdf, sf and ppf, got {self.law!r}")
-        if not callable(self.transform):
-            raise TypeError(f"transform must be a function of distances, got {self.transform!r}")
-        object.__setattr__(self, "total", positive_factor(self.total, "total"))
+        object.__setattr__(self, "total", positive_real(self.total, "total"))
 
     @property
     def mass(self) -> float:
@@ -65,16 +189,8 @@ class LawPart(RadialPart):
     def ppf(self, u: Any) -> np.ndarray:
         return self.law.ppf(np.asarray(u, dtype=np.float64))
 
-    def scaled(self, factor: float) -> LawPart:
-        return LawPart(self.law, self.transform, self.total * positive_factor(factor))
-
     def atoms(self) -> Atoms:
         low, high = (float(self.law.ppf(np.array(u))) for u in (_LOST, 1 - _LOST))
-        if not 0.0 <= low < high < np.inf:
-            raise ValueError(
-                f"the radii of {self.law!r} lie between {low:.3g} and {high:.3g}, and a table needs different finite ones; use a "
-                "kernel whose parameters are nearer to 1"
-            )
         edges = np.concatenate([[0.0], np.geomspace(max(low, 1e-12 * high), high, _TABLE)])
         return Density(lambda r: self.total * self.law.pdf(r), edges).atoms()
 
@@ -97,22 +213,17 @@ class Density(RadialPart):
         Panels that carry mass; None means all.
     transform : callable, default=None
         ∫ Ω_d(rz) ρ(dr) as a function of z where it is known in closed form; otherwise it is integrated.
-    factor : float, default=1.0
-        Times which the density is taken.
     """
 
     function: Callable[[np.ndarray], np.ndarray]
     edges: np.ndarray
     marked: np.ndarray | None = None
     transform: Callable[[np.ndarray], np.ndarray] | None = None
-    factor: float = 1.0
     nodes: np.ndarray = field(init=False, repr=False)
     weights: np.ndarray = field(init=False, repr=False)
     _panels: tuple[np.ndarray, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        if not callable(self.function) or not (self.transform is None or callable(self.transform)):
-            raise TypeError("function must be the density at radii, and transform None or a function of distances")
         edges = np.array(self.edges, dtype=np.float64)
         if edges.ndim != 1 or edges.size < 2 or not np.isfinite(edges).all() or edges[0] < 0:
             raise ValueError(f"edges must be a vector of at least two finite radii ≥ 0, got shape {edges.shape}")
@@ -123,7 +234,6 @@ class Density(RadialPart):
             raise ValueError(
                 f"marked must pick some of the {edges.size - 1} panels between edges, got shape {keep.shape}"
             )
-        object.__setattr__(self, "factor", positive_factor(self.factor))
         x, w = np.polynomial.legendre.leggauss(_NODES)
         low, high = edges[:-1][keep], edges[1:][keep]
         half = (high - low) / 2
@@ -142,7 +252,7 @@ class Density(RadialPart):
         slopes = np.maximum(self.function(np.stack([low, high])), 0.0)
         slopes = np.minimum(slopes, 3 * masses / (high - low))  # keeps the cubic monotone (Fritsch and Carlson)
         below = np.concatenate([[0.0], np.cumsum(masses)])
-        fields = {"edges": edges, "marked": keep, "nodes": nodes.ravel(), "weights": weights.ravel() * self.factor}
+        fields = {"edges": edges, "marked": keep, "nodes": nodes.ravel(), "weights": weights.ravel()}
         for name, array in fields.items():
             array.setflags(write=False)
             object.__setattr__(self, name, array)
@@ -150,7 +260,7 @@ class Density(RadialPart):
 
     @property
     def mass(self) -> float:
-        return float(self._panels[2][-1]) * self.factor
+        return float(self._panels[2][-1])
 
     @property
     def second_moment(self) -> float:
@@ -159,7 +269,7 @@ class Density(RadialPart):
     def evaluate(self, z: Any, dim: int) -> np.ndarray:
         z = np.asarray(z, dtype=np.float64)
         if self.transform is not None:
-            return self.factor * self.transform(z)
+            return self.transform(z)
         flat, result = z.ravel(), np.empty(z.size)
         step = max(1, _BLOCK // max(1, self.nodes.size))
         for start in range(0, flat.size, step):
@@ -183,7 +293,7 @@ class Density(RadialPart):
         inside = (index >= 0) & (index < self.edges.size - 1)
         inside &= np.asarray(self.marked)[np.clip(index, 0, self.edges.size - 2)]
         values = np.zeros_like(r)
-        values[inside] = np.maximum(self.function(r[inside]), 0.0) * self.factor
+        values[inside] = np.maximum(self.function(r[inside]), 0.0)
         return np.asarray(values)
 
     def cdf(self, r: Any) -> np.ndarray:
@@ -206,14 +316,6 @@ class Density(RadialPart):
             under = _hermite(middle, rise, width, left[index], right[index]) < goal
             start, stop = np.where(under, middle, start), np.where(under, stop, middle)
         return np.asarray(low[index] + 0.5 * (start + stop) * width)
-
-    def scaled(self, factor: float) -> Density:
-        scaled = copy(self)  # the table stays: the function may be costly
-        object.__setattr__(scaled, "factor", self.factor * positive_factor(factor))
-        weights = self.weights * factor
-        weights.setflags(write=False)
-        object.__setattr__(scaled, "weights", weights)
-        return scaled
 
     def atoms(self) -> Atoms:
         filled = self.weights > 0

@@ -9,9 +9,9 @@ from typing import Any, final
 
 import numpy as np
 
-from krein._core.checks import one_of, positive_integer, positive_real
+from krein._core.checks import one_of, positive_integer, positive_real, real_array
 from krein.measures.omega import omega
-from krein.measures.parts import Atoms, RadialPart
+from krein.measures.radial_parts import Atoms, RadialPart
 from krein.measures.signed import SignedMeasure, check_measure
 
 __all__ = [
@@ -73,17 +73,13 @@ def allocate(measure: SignedMeasure, n_frequencies: int, rule: str = "mass") -> 
 
 
 def _spread(part: RadialPart, measure: SignedMeasure) -> float:
-    radius = (
-        measure.radius if math.isfinite(measure.radius) else 2 * math.sqrt(measure.dim / max(_typical(part), 1e-300))
-    )
+    radius = measure.radius
+    if math.isinf(radius):
+        radius = 2 * math.sqrt(measure.dim) / max(float(part.ppf(np.array(0.5))), 1e-150)
     z = np.linspace(0.0, radius, 33)
     mean = part.evaluate(z, measure.dim) / part.mass
     second = (1 + part.evaluate(2 * z, measure.dim) / part.mass) / 2
     return math.sqrt(float(np.mean(np.maximum(second - mean**2, 0.0))))
-
-
-def _typical(part: RadialPart) -> float:
-    return float(part.ppf(np.array(0.5))) ** 2
 
 
 def frequencies_for_width(measure: SignedMeasure, n_components: int) -> int:
@@ -144,17 +140,14 @@ def predicted_error(measure: SignedMeasure, z: Any, n_components: int, allocatio
     array([0.   , 0.027, 0.08 , 0.137])
     """
     frequencies = frequencies_for_width(check_measure(measure), n_components)
-    return _variance(measure, check_distances(z), frequencies, allocation)
+    return _variance(measure, check_distances(z, "z"), frequencies, allocation)
 
 
-def check_distances(z: Any) -> np.ndarray:
+def check_distances(z: Any, name: str) -> np.ndarray:
     """Distances as an array of float64, or an error."""
-    distances = np.asarray(z)
-    if distances.dtype.kind not in "fiu":
-        raise TypeError(f"z must be distances, numbers of zero or more, got {z!r}")
-    distances = distances.astype(np.float64)
-    if not (np.isfinite(distances) & (distances >= 0.0)).all():
-        raise ValueError(f"z must be distances, finite numbers of zero or more, got {z!r}")
+    distances = real_array(z, name).astype(np.float64, copy=False)
+    if not distances.size or not (np.isfinite(distances) & (distances >= 0.0)).all():
+        raise ValueError(f"{name} must be distances, finite numbers of zero or more and at least one, got {z!r}")
     return distances
 
 
@@ -180,13 +173,6 @@ class Outlook:
     orthogonal: bool = False
     uniform: bool = True
     allocation: str = "mass"
-
-    def __post_init__(self) -> None:
-        z, exact = np.asarray(self.distances, dtype=np.float64), np.asarray(self.exact, dtype=np.float64)
-        if z.ndim != 1 or z.shape != exact.shape:
-            raise ValueError(f"distances and exact must be vectors of one length, got {z.shape} and {exact.shape}")
-        object.__setattr__(self, "distances", _checked(z))
-        object.__setattr__(self, "exact", exact)
 
     @classmethod
     def of(
@@ -214,11 +200,8 @@ class Outlook:
         -------
         Outlook
         """
-        if distances is None:
-            z = np.linspace(0.0, radius, 101)
-        else:
-            z = _checked(np.asarray(distances, dtype=np.float64).ravel())
-            z = np.minimum(z, radius)
+        sample = np.linspace(0.0, radius, 101) if distances is None else check_distances(distances, "distances").ravel()
+        z = np.minimum(sample, radius)
         return cls(z, function(z), orthogonal, distances is None, allocation)
 
     def slack(self, z: np.ndarray) -> np.ndarray:
@@ -277,16 +260,6 @@ class Outlook:
         return float(np.mean(variance(measure, self.distances, n_frequencies, self.allocation) + bias**2))
 
 
-def _checked(z: np.ndarray) -> np.ndarray:
-    """Distances, or an error that says what they must be."""
-    if not z.size or not np.isfinite(z).all() or z.min() < 0.0:
-        raise ValueError(
-            "distances must be some finite numbers ≥ 0, a sample of the distances between rows of the data; use None "
-            "for a uniform grid"
-        )
-    return z
-
-
 def orthogonal_variance(measure: SignedMeasure, z: Any, n_frequencies: int, allocation: str = "mass") -> np.ndarray:
     r"""Variance of the estimate from a measure of atoms with stratified radii and directions orthogonal in blocks of d.
 
@@ -340,16 +313,12 @@ def _mass_each(measure: SignedMeasure, n_frequencies: int, allocation: str) -> l
 
 def _variance(measure: SignedMeasure, z: Any, n_frequencies: int, allocation: str) -> np.ndarray:
     z = np.asarray(z, dtype=np.float64)
-    if measure.mass == 0.0:
-        return np.zeros_like(z)
-    total: np.ndarray = np.zeros_like(z)
-    each = _mass_each(measure, max(n_frequencies, 1), allocation)
-    for part, size in zip((measure.positive, measure.negative), each, strict=True):
-        if part.mass > 0.0:
-            spread = (part.mass + part.evaluate(2 * z, measure.dim)) / 2 - part.evaluate(
-                z, measure.dim
-            ) ** 2 / part.mass
-            total = total + size * np.maximum(spread, 0.0)
+    total = np.zeros_like(z)
+    parts = [part for part in (measure.positive, measure.negative) if part.mass > 0.0]
+    each = [size for size in _mass_each(measure, max(n_frequencies, 1), allocation) if size] if parts else []
+    for part, size in zip(parts, each, strict=True):
+        second = (part.mass + part.evaluate(2 * z, measure.dim)) / 2
+        total = total + size * np.maximum(second - part.evaluate(z, measure.dim) ** 2 / part.mass, 0.0)
     return np.asarray(total)
 
 

@@ -9,32 +9,33 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy import special
 
-from krein.measures.closed_form import jordan_of_laws, truncated_laws
-from krein.measures.density import Density
-from krein.measures.parts import NO_MASS, RadialPart
-from krein.measures.radial_kernel import RadialKernel, closed_terms
+from krein.kernels import Kernel
+from krein.measures.closed_form import closed_terms, jordan_of_laws
+from krein.measures.radial_parts import NO_MASS, Density, RadialPart
 from krein.measures.search.grids import check_grid
 from krein.measures.signed import SignedMeasure
 from krein.measures.smoothness import FIT_MARGIN, radial_shape, singularity_exponent
 
 __all__ = [
+    "ZeroExtension",
     "critical_exponent",
     "edge_exponent",
     "extended_measure",
-    "fourier_measure",
-    "fourier_transform",
     "hankel_density",
-    "tail_mass",
+    "zero_extension",
 ]
+
+Function = Callable[[np.ndarray], np.ndarray]
 
 _ORDER = 20  # Gauss nodes per panel
 _PHASE = 16.0  # radians of the Bessel function per panel
+_HIGH = 120  # dimension from which on the factors of the kernel alone would overflow
 _ROUNDING = 1e-13  # relative to the integral of the absolute value: what is below has no digit left and is set to 0
 _GRADING = 0.2 ** np.arange(14, 0, -1)  # panels shrink towards the ends, where k may be singular
 # Sign changes of the density to go by, and the bias allowed then, of sup|k|: a short look first, which finds digits
@@ -44,7 +45,7 @@ _KNOWN, _QUADRATURE = (600, 0.1), (200, 0.1)
 _VANISHED = 1e-16  # of sup|k|: a kernel that is smaller than this where it is cut ends there by itself
 
 
-def hankel_density(function: Callable[[np.ndarray], np.ndarray], r: Any, dim: int, cutoff: float) -> np.ndarray:
+def hankel_density(function: Function, r: Any, dim: int, cutoff: float) -> np.ndarray:
     """ρ(r) of the function set to zero beyond `cutoff`, by Gauss--Legendre on panels graded towards both ends.
 
     The integral cancels more and more as d and r grow; where nothing is left of it but rounding the result is 0. In dimensions
@@ -86,8 +87,11 @@ def _kernel(r: np.ndarray, z: np.ndarray, dim: int) -> np.ndarray:
     if dim == 1:
         return np.asarray(2 / np.pi * np.cos(t))
     constant = (1 - half) * math.log(2) - special.gammaln(half)
-    bessel = _bessel(half - 1, t)
-    if half < 60:
+    if dim % 2 and dim < _HIGH:  # the elementary ones are five times as fast
+        bessel = special.spherical_jn((dim - 3) // 2, t) * np.sqrt(2 * t / np.pi)
+    else:
+        bessel = special.j0(t) if dim == 2 else special.jv(half - 1, t)
+    if dim < _HIGH:
         return np.asarray(math.exp(constant) * t**half * bessel)
     with np.errstate(divide="ignore"):
         return np.asarray(
@@ -95,79 +99,66 @@ def _kernel(r: np.ndarray, z: np.ndarray, dim: int) -> np.ndarray:
         )
 
 
-def _bessel(order: float, t: np.ndarray) -> np.ndarray:
-    """J_order for orders 0, ½, 1, …: upward recurrence where it is stable, t > order, ten times faster than the general routine."""
-    if order > 12:
-        return np.asarray(special.jv(order, t))
-    result = np.empty_like(t)
-    near = t <= max(order, 1.0)
-    result[near] = special.jv(order, t[near])
-    far = t[~near]
-    if order % 1.0:
-        amplitude = np.sqrt(2 / (np.pi * far))
-        n, before, current = 0.5, amplitude * np.cos(far), amplitude * np.sin(far)
-    elif order == 0:
-        n, before, current = 0.0, far, special.j0(far)
-    else:
-        n, before, current = 1.0, special.j0(far), special.j1(far)
-    while n < order:
-        before, current = current, (2 * n / far) * current - before
-        n += 1.0
-    result[~near] = current
-    return result
-
-
 def critical_exponent(dim: int) -> float:
     """(d − 1)/2: an edge (R − z)^α extended by zero has a finite measure iff α is larger (Bochner–Riesz)."""
     return (dim - 1) / 2
 
 
-def fourier_measure(
-    function: Callable[[np.ndarray], np.ndarray],
-    density: Callable[[np.ndarray], np.ndarray],
-    dim: int,
-    cutoff: float,
-    radius: float,
-    *,
-    r_max: float | None = None,
-    arches: int = 600,
-    sphere: bool = False,
-) -> SignedMeasure:
-    r"""Jordan parts of :math:`\rho` on :math:`[0, r_{max}]`, with the bias that the cut causes, measured."""
-    spacing = math.pi / cutoff
-    start = _first_arch(dim) / cutoff
-    if r_max is None:
-        r_max = start + arches * spacing
-        note = f"cut at r = {r_max:.4g}"
-    else:
-        note = f"truncated at r = {r_max:.4g} as asked"
-    count = math.ceil(r_max / spacing * 4) + 8
-    grid = np.linspace(0.0, r_max, count)
-    edges = np.union1d(np.append(grid[::4], r_max), _roots(density, grid))
-    edges = edges[np.append(True, np.diff(edges) > 1e-12 * r_max)]
-    middle = density(0.5 * (edges[:-1] + edges[1:]))
-    floor = 1e-14 * float(np.max(np.abs(middle), initial=0.0))
-    positive = _part(density, edges, middle > floor)
-    negative = _part(lambda r: -density(r), edges, middle < -floor)
-    measure = SignedMeasure.jordan(dim, positive, negative, radius=radius, sphere=sphere)
-    z = check_grid(radius)[::8]
-    gap = float(np.max(np.abs(measure.evaluate(z) - function(z))))
-    if not math.isfinite(gap):
-        raise ValueError(
-            f"the kernel or its Fourier transform is not finite on [0, {radius:.4g}]; use a kernel whose scale is nearer to the "
-            "distances, or a smaller radius"
-        )
-    return SignedMeasure.jordan(
-        dim, positive, negative, radius=radius, sphere=sphere, bias=1.05 * gap + 1e-12, note=note
-    )
+@dataclass(frozen=True, eq=False)
+class ZeroExtension:
+    """A kernel set to zero beyond a distance, and the density of radii that is its transform.
 
+    Parameters
+    ----------
+    radial : callable
+        k(z).
+    dim : int
+    cutoff : float
+        Where the extension starts.
+    density : callable
+        ρ(r).
+    known : bool
+        Whether the density has a closed form.
+    """
 
-def tail_mass(density: Callable[[np.ndarray], np.ndarray], r_max: float, cutoff: float, exponent: float) -> float:
-    r"""Mass beyond :math:`r_{max}` when :math:`|\rho| \sim A r^{-\beta}|\cos|` with β > 1; the mean of |cos| is 2/π."""
-    period = math.pi / cutoff
-    last = np.linspace(r_max - 4 * period, r_max, 2001)
-    mean = float(np.mean(np.abs(density(last)) * last**exponent))  # A·2/π
-    return float(mean * r_max ** (1 - exponent) / (exponent - 1))
+    radial: Function
+    dim: int
+    cutoff: float
+    density: Function
+    known: bool
+
+    @property
+    def size(self) -> float:
+        """sup|k| before the cut."""
+        return float(np.max(np.abs(self.radial(np.linspace(0.0, self.cutoff, 65)))))
+
+    def measure(self, reach: float, *, r_max: float | None = None, arches: int = 600) -> SignedMeasure:
+        """Jordan parts of the density up to a radius, by default so many sign changes; its bias up to `reach` is measured."""
+        spacing = math.pi / self.cutoff
+        end = (_first_arch(self.dim) / self.cutoff + arches * spacing) if r_max is None else r_max
+        grid = np.linspace(0.0, end, math.ceil(end / spacing * 4) + 8)
+        edges = np.union1d(np.append(grid[::4], end), _roots(self.density, grid))
+        edges = edges[np.append(True, np.diff(edges) > 1e-12 * end)]
+        middle = self.density(0.5 * (edges[:-1] + edges[1:]))
+        floor = 1e-14 * float(np.max(np.abs(middle), initial=0.0))
+        positive = _part(self.density, edges, middle > floor)
+        negative = _part(lambda r: -self.density(r), edges, middle < -floor)
+        measure = SignedMeasure.jordan(self.dim, positive, negative, radius=reach)
+        z = check_grid(reach)[::8]
+        gap = float(np.max(np.abs(measure.evaluate(z) - self.radial(z))))
+        if not math.isfinite(gap):
+            raise ValueError(
+                f"the kernel or its Fourier transform is not finite on [0, {reach:.4g}]; use a kernel whose scale is nearer to the "
+                "distances, or a smaller radius"
+            )
+        note = f"cut at r = {end:.4g}" if r_max is None else f"truncated at r = {end:.4g} as asked"
+        return replace(measure, bias=1.05 * gap + 1e-12, note=note)
+
+    def tail_mass(self, end: float, exponent: float) -> float:
+        r"""Mass beyond a radius when :math:`|\rho| \sim A r^{-\beta}|\cos|` with β > 1; the mean of |cos| is 2/π."""
+        last = np.linspace(end - 4 * math.pi / self.cutoff, end, 2001)
+        mean = float(np.mean(np.abs(self.density(last)) * last**exponent))  # A·2/π
+        return float(mean * end ** (1 - exponent) / (exponent - 1))
 
 
 def _first_arch(dim: int) -> float:
@@ -175,12 +166,12 @@ def _first_arch(dim: int) -> float:
     return float(dim / 2 + 2 * (dim / 2) ** (1 / 3) + 2)
 
 
-def _part(density: Callable[[np.ndarray], np.ndarray], edges: np.ndarray, marks: np.ndarray) -> RadialPart:
+def _part(density: Function, edges: np.ndarray, marks: np.ndarray) -> RadialPart:
     # The panels end at sign changes, so what is cut off here is rounding.
     return Density(lambda r: np.maximum(density(r), 0.0), edges, marks) if marks.any() else NO_MASS
 
 
-def _roots(density: Callable[[np.ndarray], np.ndarray], grid: np.ndarray) -> np.ndarray:
+def _roots(density: Function, grid: np.ndarray) -> np.ndarray:
     """Sign changes between grid points, by the Illinois method; a mass errs with the square of what is left."""
     values = density(grid)
     change = np.flatnonzero(values[:-1] * values[1:] < 0)
@@ -195,15 +186,16 @@ def _roots(density: Callable[[np.ndarray], np.ndarray], grid: np.ndarray) -> np.
 
 
 def extended_measure(
-    kernel: RadialKernel, dim: int, radius: float | None, truncate: float | None, sphere: bool
+    kernel: Kernel, dim: int, radius: float | None, truncate: float | None, sphere: bool
 ) -> SignedMeasure:
     """Algorithm 1 of the paper: Jordan parts of the Fourier transform, refused where their mass is infinite."""
     terms = closed_terms(kernel, dim)
-    if terms is not None and radius is None:  # no extension needed: this is the Fourier transform itself
-        measure = jordan_of_laws(dim, terms) if truncate is None else truncated_laws(dim, terms, truncate)
-        return replace(measure, sphere=sphere)
-    density, cutoff = fourier_transform(kernel, dim, radius if kernel.domain != "sphere" else None)
-    exponent = edge_exponent(kernel, cutoff)
+    if (
+        terms is not None and radius is None and truncate is None
+    ):  # no extension needed: this is the Fourier transform itself
+        return replace(jordan_of_laws(dim, terms), sphere=sphere)
+    extension = zero_extension(kernel, dim, radius)
+    cutoff, exponent = extension.cutoff, edge_exponent(kernel, extension.cutoff)
     fitted = kernel.domain != "sphere" or kernel.facts.edge_exponent is None
     if truncate is None and not exponent > critical_exponent(dim) + (FIT_MARGIN if fitted else 0.0):
         raise ValueError(
@@ -214,12 +206,10 @@ def extended_measure(
         )
     reach = min(cutoff, radius) if radius is not None else cutoff
     if truncate is not None:
-        return fourier_measure(kernel.radial, density, dim, cutoff, reach, r_max=truncate, sphere=sphere)
-    size = float(np.max(np.abs(kernel.radial(np.linspace(0.0, reach, 65)))))
-    known = kernel.domain == "sphere" and kernel.fourier_density(np.ones(1), dim) is not None
-    for arches, allowed in (_LOOK, _KNOWN if known else _QUADRATURE):
-        measure = fourier_measure(kernel.radial, density, dim, cutoff, reach, sphere=sphere, arches=arches)
-        if measure.bias > allowed * size:
+        return replace(extension.measure(reach, r_max=truncate), sphere=sphere)
+    for arches, allowed in (_LOOK, _KNOWN if extension.known else _QUADRATURE):
+        measure = replace(extension.measure(reach, arches=arches), sphere=sphere)
+        if measure.bias > allowed * extension.size:
             raise ValueError(
                 f"the numerical Fourier transform of {kernel!r} has lost its digits to cancellation in dimension {dim}: it gives "
                 f"the kernel with a bias of {measure.bias:.1g} only. Use method='least_mass' with the data's radius"
@@ -227,35 +217,32 @@ def extended_measure(
     return measure
 
 
-def fourier_transform(
-    kernel: RadialKernel, dim: int, radius: float | None = None
-) -> tuple[Callable[[np.ndarray], np.ndarray], float]:
-    """ρ(r) of the kernel extended by zero, and where that extension starts."""
+def zero_extension(kernel: Kernel, dim: int, radius: float | None = None) -> ZeroExtension:
+    """The kernel set to zero beyond a radius: 2 on the sphere, else the one given or where it has decayed."""
     if kernel.domain == "sphere":
+        known = kernel.fourier_density(np.ones(1), dim) is not None
         cutoff = 2.0
-    elif radius is not None:
-        cutoff = radius
     else:
-        shape = radial_shape(kernel.radial)
-        if not shape.decays or shape.limit != 0.0:
-            raise ValueError(
-                f"{kernel!r} does not decay to 0 fast enough for a numerical Fourier transform; give radius=, beyond which it "
-                "is set to 0, or use method='least_mass'"
-            )
-        cutoff = shape.support
-    if kernel.domain == "sphere" and kernel.fourier_density(np.ones(1), dim) is not None:
+        known = False
+        cutoff = radius or _decayed(kernel)
 
-        def density(r: np.ndarray) -> np.ndarray:
-            return np.asarray(kernel.fourier_density(r, dim))
-    else:
+    def density(r: np.ndarray) -> np.ndarray:
+        return np.asarray(kernel.fourier_density(r, dim) if known else hankel_density(kernel.radial, r, dim, cutoff))
 
-        def density(r: np.ndarray) -> np.ndarray:
-            return hankel_density(kernel.radial, r, dim, cutoff)
-
-    return density, cutoff
+    return ZeroExtension(kernel.radial, dim, cutoff, density, known)
 
 
-def edge_exponent(kernel: RadialKernel, cutoff: float) -> float:
+def _decayed(kernel: Kernel) -> float:
+    shape = radial_shape(kernel.radial)
+    if not shape.decays or shape.limit != 0.0:
+        raise ValueError(
+            f"{kernel!r} does not decay to 0 fast enough for a numerical Fourier transform; give radius=, beyond which it "
+            "is set to 0, or use method='least_mass'"
+        )
+    return shape.support
+
+
+def edge_exponent(kernel: Kernel, cutoff: float) -> float:
     """α of the worst singularity of the zero extension: declared by the kernel, else measured."""
     declared = kernel.facts.edge_exponent
     if kernel.domain == "sphere" and declared is not None:

@@ -16,6 +16,13 @@ _MOST_DEGREE = 2  # in z²: degree 3 takes O(d³) columns
 _ROUNDING = 4e-16  # of the largest coefficient in units of R: below, a term does not change k
 
 
+def _check_degree(degree: int) -> None:
+    if degree > _MOST_DEGREE:
+        raise ValueError(
+            f"a head has degree {_MOST_DEGREE} in z² at most, got {degree}; products of higher order are too many columns"
+        )
+
+
 @final
 @dataclass(frozen=True)
 class Head:
@@ -30,16 +37,12 @@ class Head:
 
     def __post_init__(self) -> None:
         values = tuple(real(float(c), "coefficients") for c in self.coefficients)
-        if len(values) > _MOST_DEGREE + 1:
-            raise ValueError(
-                f"a head has degree {_MOST_DEGREE} in z² at most, got {len(values) - 1}; products of higher order are too "
-                "many columns"
-            )
+        _check_degree(len(values) - 1)
         object.__setattr__(self, "coefficients", values)
 
     @classmethod
     def of_unit(cls, coefficients: Iterable[float], radius: float) -> Head:
-        """The head of a polynomial in z/R; what is below rounding is left out, so that no R is too small.
+        """The head of a polynomial in z/R; what is below rounding is left out.
 
         Parameters
         ----------
@@ -54,16 +57,7 @@ class Head:
         """
         values = np.array([float(c) for c in coefficients])
         values[np.abs(values) <= _ROUNDING * np.abs(values).max(initial=0.0)] = 0.0
-        some = np.flatnonzero(values)
-        with np.errstate(over="ignore", under="ignore", divide="ignore"):
-            powers = np.float64(radius) ** (2 * some)
-            values[some] /= powers
-        if not (np.isfinite(powers).all() and np.isfinite(values).all()):
-            raise ValueError(
-                f"a head of degree {values.size - 1} on distances up to {radius:.3g} has coefficients beyond floating point "
-                "numbers; scale the data"
-            )
-        return cls(tuple(values.tolist()))
+        return cls(tuple((values / np.float64(radius) ** (2 * np.arange(values.size))).tolist()))
 
     @property
     def degree(self) -> int:
@@ -86,40 +80,6 @@ class Head:
         for coefficient in reversed(self.coefficients):
             total = total * square + coefficient
         return total
-
-    def columns(self, dim: int, *, sphere: bool) -> int:
-        """Number of feature columns that reproduce the head exactly.
-
-        Parameters
-        ----------
-        dim : int
-        sphere : bool
-            Whether rows are unit vectors.
-
-        Returns
-        -------
-        int
-        """
-        return head_columns(self.degree, dim, sphere=sphere)
-
-    def __add__(self, other: Head) -> Head:
-        a, b = self.coefficients, other.coefficients
-        size = max(len(a), len(b))
-        padded = [x + (0.0,) * (size - len(x)) for x in (a, b)]
-        return Head(tuple(x + y for x, y in zip(*padded, strict=True)))
-
-    def scaled(self, factor: float) -> Head:
-        """The polynomial times a factor.
-
-        Parameters
-        ----------
-        factor : float
-
-        Returns
-        -------
-        Head
-        """
-        return Head(tuple(factor * c for c in self.coefficients))
 
 
 NO_HEAD = Head()
@@ -145,15 +105,7 @@ def head_columns(degree: int, dim: int, *, sphere: bool) -> int:
     -------
     int
     """
-    if degree > _MOST_DEGREE:
-        raise ValueError(
-            f"a head has degree {_MOST_DEGREE} in z² at most, got {degree}; products of higher order are too many columns"
-        )
-    if degree < 0:
-        return 0
-    if degree == 0:
-        return 1
+    _check_degree(degree)
     products = dim * (dim + 1) // 2
-    if degree == 1:
-        return dim + (1 if sphere else 2)
-    return 1 + dim + products if sphere else 3 + 2 * dim + products
+    counts = (0, 1, dim + 1, 1 + dim + products) if sphere else (0, 1, dim + 2, 3 + 2 * dim + products)
+    return counts[degree + 1]

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
 from krein._core.rows import dense_block
-from krein.measures.closed_form import Term, jordan_of_laws
-from krein.measures.density import Density
-from krein.measures.fourier import critical_exponent, edge_exponent, fourier_measure, fourier_transform, tail_mass
+from krein.kernels import Kernel
+from krein.kernels.decomposition import Split
+from krein.measures.build import check_kernel
+from krein.measures.closed_form import Term, closed_terms, jordan_of_laws
+from krein.measures.fourier_transform import critical_exponent, edge_exponent, zero_extension
 from krein.measures.gegenbauer import lower_dimension_with_negative_degree, negative_degrees, sphere_weights
 from krein.measures.omega import check_dim
-from krein.measures.radial_kernel import RadialKernel, check_kernel, closed_terms
-from krein.measures.signed import SignedMeasure
+from krein.measures.radial_parts import Density
 from krein.measures.smoothness import FIT_MARGIN, Shape, radial_shape, singularity_exponent
 from krein.show.cards import card, sketch, stems, text_card
 from krein.show.style import Style
@@ -26,9 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Diagnosis", "PositivePart", "diagnose"]
 
-Function = Callable[[np.ndarray], np.ndarray]
-
 _LOOKED = 16.0  # distances up to which a function without a limit is looked at for kinks
+_ARCHES = {True: 600, False: 100}  # sign changes of a density that has a closed form, and of one that is integrated
 _MOST_QUADRATURE = 20  # dimension up to which the quadrature of a transform keeps digits to compare
 
 
@@ -41,8 +40,8 @@ class PositivePart:
     """
 
     name: str
-    kernel: RadialKernel
-    split: Any
+    kernel: Kernel
+    split: Split
     index: int
 
     def __call__(self, X: Any, Y: Any = None) -> np.ndarray:
@@ -116,23 +115,23 @@ class Diagnosis:
     finite: bool | None
     rule: str
     reason: str
-    mass: float | None
-    positive_mass: float | None
-    negative_mass: float | None
-    any_extension: bool | None
-    on_range: bool | None
+    advice: str
     decomposes: bool | None
     decomposition_rule: str
     decomposition_reason: str
-    positive_definite: bool | None
-    conditional: tuple[int, int] | None
     positive_on_sphere: bool
-    negative_degree: int | None
-    tail_exponent: float | None
-    numerical: bool
-    advice: str
+    mass: float | None = None
+    positive_mass: float | None = None
+    negative_mass: float | None = None
+    any_extension: bool | None = None
+    on_range: bool | None = True
+    positive_definite: bool | None = None
+    conditional: tuple[int, int] | None = None
+    negative_degree: int | None = None
+    tail_exponent: float | None = None
+    numerical: bool = False
     sphere_weights: tuple[float, ...] = ()
-    of: RadialKernel | None = field(default=None, repr=False, compare=False)
+    of: Kernel | None = field(default=None, repr=False, compare=False)
 
     def decomposition(self) -> tuple[PositivePart, PositivePart]:
         r"""The two positive definite kernels :math:`k_+` and :math:`k_-` with :math:`k = k_+ - k_-`.
@@ -252,7 +251,7 @@ class Diagnosis:
         return draw_degrees(self.sphere_weights, f"{self.kernel} on the unit sphere of R^{self.dim}", ax, style)
 
 
-def diagnose(kernel: RadialKernel, dim: int) -> Diagnosis:
+def diagnose(kernel: Kernel, dim: int) -> Diagnosis:
     """Find out what kind of kernel this is on ℝ^dim.
 
     Examples
@@ -272,238 +271,190 @@ def diagnose(kernel: RadialKernel, dim: int) -> Diagnosis:
     terms = closed_terms(kernel, dim)
     if terms is not None:
         found = _closed(dim, terms)
-    elif kernel.domain == "sphere":
-        found = _on_sphere(kernel, dim)
     else:
-        found = _on_space(kernel, dim)
-    return _report(kernel, dim, found)
+        found = _on_sphere(kernel, dim) if kernel.domain == "sphere" else _on_space(kernel, dim)
+    found |= _decomposed(kernel, dim, found)
+    found |= _definite(kernel, dim, found)
+    if not math.isfinite(found.get("tail_exponent", math.inf)):
+        found["tail_exponent"] = None
+    return Diagnosis(kernel=repr(kernel), dim=dim, of=kernel, **found)
 
 
-@dataclass(frozen=True)
-class _Finite:
-    """The answer to the first question, and what it says about the third."""
-
-    finite: bool | None
-    rule: str
-    reason: str
-    advice: str
-    positive_definite: bool | None = None
-    masses: tuple[float, float] | None = None
-    any_extension: bool | None = None
-    on_range: bool | None = True
-    tail: float | None = None
-    numerical: bool = False
-
-
-def _closed(dim: int, terms: list[Term]) -> _Finite:
+def _closed(dim: int, terms: list[Term]) -> dict[str, Any]:
     measure = jordan_of_laws(dim, terms)
-    negative = measure.negative.mass
     canceled = sum(abs(c) for c, _, _ in terms) - measure.mass
     kind = f"a signed sum of {len(terms)} classical spectra" if len(terms) > 1 else "a classical spectrum"
-    reason = f"it has {kind}; the Jordan parts have mass {measure.mass:.4g}"
-    if canceled > 1e-9:
-        reason += f", {canceled:.3g} less than the difference as written"
-    advice = "method='closed_form' for all distances; method='least_mass' with the data's radius for less variance"
-    return _Finite(
-        True, "closed form", reason, advice, positive_definite=negative == 0.0, masses=(measure.positive.mass, negative)
-    )
+    less = f", {canceled:.3g} less than the difference as written" if canceled > 1e-9 else ""
+    return {
+        "finite": True,
+        "rule": "closed form",
+        "reason": f"it has {kind}; the Jordan parts have mass {measure.mass:.4g}{less}",
+        "advice": "method='closed_form' for all distances; method='least_mass' with the data's radius for less variance",
+        "mass": measure.mass,
+        "positive_mass": measure.positive.mass,
+        "negative_mass": measure.negative.mass,
+        "positive_definite": measure.negative.mass == 0.0,
+    }
 
 
-def _on_sphere(kernel: RadialKernel, dim: int) -> _Finite:
+def _on_sphere(kernel: Kernel, dim: int) -> dict[str, Any]:
+    """What the exponents at z = 2 say, of the extension by zero and of any."""
     exponent, critical = edge_exponent(kernel, 2.0), critical_exponent(dim)
     numerical = kernel.facts.edge_exponent is None
     margin = FIT_MARGIN if numerical else 0.0
     finite = bool(exponent > critical + margin)
-    inner, on_range = kernel.facts.edge_smoothness, True  # what declares this is analytic at all z between 0 and 2
+    inner, inner_margin, on_range = (
+        kernel.facts.edge_smoothness,
+        0.0,
+        True,
+    )  # declared: analytic at all z between 0 and 2
     if inner is None:
-        inside = singularity_exponent(kernel.radial, 2.0, ends=False)
+        inside, inner_margin = singularity_exponent(kernel.radial, 2.0, ends=False), FIT_MARGIN
         inner = max(0.0, min(inside, exponent) if 0.02 < exponent % 1.0 < 0.98 else inside)
-        numerical, on_range = True, bool(inside > critical + FIT_MARGIN)
+        numerical, on_range = True, finite or bool(inside > critical + FIT_MARGIN)
     # k ~ (2 − z)^α from inside, α no integer: its left-sided derivative of order (d − 1)/2 must be bounded, whatever is beyond.
-    any_extension = bool(inner > critical + (FIT_MARGIN if kernel.facts.edge_smoothness is None else 0.0)) or finite
-    edge = (
-        "ends with a jump (exponent 0)" if exponent < margin or exponent == 0.0 else f"ends like (2 - z)^{exponent:.3g}"
-    )
-    reason = (
-        f"extended by zero it {edge} at z = 2, and this exponent is {'above' if finite else 'not above'} the critical "
-        f"(d-1)/2 = {critical:g}"
-    )
-    if not finite:
-        reason += (
-            "; a smooth continuation beyond 2 has a finite measure"
-            if any_extension
-            else f"; and no continuation helps: seen from below 2 its singularity has the exponent {inner:.3g}, not above that "
-            "either"
-        )
-    masses, positive = _masses(kernel, dim, 1 + exponent - critical) if finite else (None, False)
-    if math.isinf(inner):
-        advice = "method='least_mass', radius up to 2 (sqrt(2) for unit vectors with non-negative entries)"
-    else:
-        advice = (
-            "method='least_mass' with radius below 2 (sqrt(2) for unit vectors with non-negative entries); at radius 2 use "
-            "tol='auto', which states the bias near antipodal points"
-        )
-    return _Finite(
-        finite,
-        "critical exponent",
-        reason,
-        advice,
-        positive_definite=positive,
-        masses=masses,
-        any_extension=any_extension,
-        on_range=on_range,
-        tail=1 + exponent - critical,
-        numerical=numerical,
-    )
+    any_extension = bool(inner > critical + inner_margin) or finite
+    jump = exponent < margin or exponent == 0.0
+    edge = "ends with a jump (exponent 0)" if jump else f"ends like (2 - z)^{exponent:.3g}"
+    above = "above" if finite else "not above"
+    reason = f"extended by zero it {edge} at z = 2, and this exponent is {above} the critical (d-1)/2 = {critical:g}"
+    if not finite and any_extension:
+        reason += "; a smooth continuation beyond 2 has a finite measure"
+    elif not finite:
+        reason += "; and no continuation helps: seen from below 2 its singularity has the exponent "
+        reason += f"{inner:.3g}, not above that either"
+    within = "sqrt(2) for unit vectors with non-negative entries"
+    advice = f"method='least_mass', radius up to 2 ({within})"
+    if math.isfinite(inner):
+        advice = f"method='least_mass' with radius below 2 ({within}); at radius 2 use tol='auto', which states the bias near "
+        advice += "antipodal points"
+    tail = 1 + exponent - critical
+    return {
+        "finite": finite,
+        "rule": "critical exponent",
+        "reason": reason,
+        "advice": advice,
+        "any_extension": any_extension,
+        "on_range": on_range,
+        "tail_exponent": tail,
+        "numerical": numerical,
+        **(_masses(kernel, dim, tail) if finite else _INFINITE),
+    }
 
 
-def _on_space(kernel: RadialKernel, dim: int) -> _Finite:
-    advice = "method='least_mass' with radius the largest distance in the data"
-    critical, smooth = critical_exponent(dim), kernel.facts.edge_smoothness == math.inf
+def _on_space(kernel: Kernel, dim: int) -> dict[str, Any]:
+    """What its shape and its singularities away from 0 say."""
+    found: dict[str, Any] = {
+        "advice": "method='least_mass' with radius the largest distance in the data",
+        "numerical": True,
+    }
+    critical = critical_exponent(dim)
     shape = radial_shape(kernel.radial) if kernel.facts.bounded else Shape(bounded=False)
-    if not shape.bounded:
-        return _Finite(
-            False,
-            "boundedness",
-            "it is unbounded, and the transform of a finite measure is bounded by its mass",
-            advice + "; head_degree=1 takes up the growth",
-            positive_definite=False,
-            on_range=smooth or bool(singularity_exponent(kernel.radial, _LOOKED, ends=False) > critical + FIT_MARGIN),
-            numerical=kernel.facts.bounded,
+    if shape.bounded and not shape.continuous_at_zero:
+        found["advice"] = "a kernel that is continuous at 0; model the jump by the ridge parameter instead"
+        reason = "it jumps at z = 0, and the transform of a finite measure is continuous"
+        return found | {"finite": False, "rule": "continuity", "reason": reason, "on_range": False, "mass": math.inf}
+    if not shape.bounded or shape.limit is None or shape.oscillates:
+        smooth = kernel.facts.edge_smoothness == math.inf
+        found["on_range"] = smooth or bool(
+            singularity_exponent(kernel.radial, _LOOKED, ends=False) > critical + FIT_MARGIN
         )
-    if not shape.continuous_at_zero:
-        return _Finite(
-            False,
-            "continuity",
-            "it jumps at z = 0, and the transform of a finite measure is continuous",
-            "a kernel that is continuous at 0; model the jump by the ridge parameter instead",
-            on_range=False,
-            numerical=True,
-        )
-    if shape.limit is None or shape.oscillates:
-        reason = (
-            "it has no limit at large distances or oscillates towards it, so its transform cannot be found numerically"
-        )
-        seen = singularity_exponent(kernel.radial, _LOOKED, ends=False) > critical + FIT_MARGIN
-        return _Finite(None, "undecided", reason, advice, on_range=smooth or bool(seen), numerical=True)
+        if shape.bounded:
+            reason = "it has no limit at large distances or oscillates towards it, so its transform cannot be found numerically"
+            return found | {"finite": None, "rule": "undecided", "reason": reason}
+        found["advice"] += "; head_degree=1 takes up the growth"
+        found["numerical"] = kernel.facts.bounded
+        reason = "it is unbounded, and the transform of a finite measure is bounded by its mass"
+        return found | {"finite": False, "rule": "boundedness", "reason": reason, **_INFINITE}
     limit = shape.limit
     exponent = singularity_exponent(lambda z: kernel.radial(z) - limit, 1.5 * shape.support, ends=False)
-    finite = bool(exponent > critical + FIT_MARGIN)
-    if math.isinf(exponent):
-        reason = "no kink or jump away from 0 was found, so its transform decays fast"
-    else:
-        compared = "above" if finite else "not above"
+    finite, tail = bool(exponent > critical + FIT_MARGIN), 1 + exponent - critical
+    reason = "no kink or jump away from 0 was found, so its transform decays fast"
+    if math.isfinite(exponent):
+        above = "above" if finite else "not above"
         reason = (
-            f"its worst singularity away from 0 is |z - z0|^{exponent:.3g}, and this exponent is {compared} the critical "
-            f"(d-1)/2 = {critical:g}"
+            f"its worst singularity away from 0 is |z - z0|^{exponent:.3g}, and this exponent is {above} the critical "
         )
-    masses, positive = None, None if finite else False
+        reason += f"(d-1)/2 = {critical:g}"
+    found |= {"finite": finite, "rule": "smoothness", "reason": reason, "on_range": finite, "tail_exponent": tail}
     if finite and shape.decays and limit == 0.0 and dim <= _MOST_QUADRATURE:
-        masses, positive = _masses(kernel, dim, 1 + exponent - critical)
-    return _Finite(
-        finite,
-        "smoothness",
-        reason,
-        advice,
-        positive_definite=positive,
-        masses=masses,
-        on_range=finite,
-        tail=None if math.isinf(exponent) else 1 + exponent - critical,
-        numerical=True,
-    )
+        return found | _masses(kernel, dim, tail)
+    return found if finite else found | _INFINITE
 
 
-def _masses(kernel: RadialKernel, dim: int, tail: float) -> tuple[tuple[float, float] | None, bool | None]:
-    """Jordan masses of the zero extension and whether the negative one is 0; None where the quadrature is not good enough.
+_INFINITE: dict[str, Any] = {"mass": math.inf, "positive_definite": False}
+
+
+def _masses(kernel: Kernel, dim: int, tail: float) -> dict[str, Any]:
+    """Jordan masses of the zero extension and whether the negative one is 0; nothing where the quadrature is not good enough.
 
     What the table leaves out is added: where the tail still changes sign, by its power law and half to each sign; where it does not
     (the tail of a kink at 0), it is what is missing from k(0).
     """
-    measure, density, cutoff = _zero_extension(kernel, dim)
-    size = float(np.max(np.abs(kernel.radial(np.linspace(0.0, cutoff, 65)))))
-    if measure.mass == 0.0:
-        return ((0.0, 0.0), True) if size == 0.0 else (None, None)
+    extension = zero_extension(kernel, dim)
+    measure = extension.measure(extension.cutoff, arches=_ARCHES[extension.known])
+    up, down, size = measure.positive.mass, measure.negative.mass, extension.size
     missing = float(kernel.radial(0.0)) - float(measure.evaluate(0.0))
-    if abs(missing) > 0.02 * size:
-        return None, None
-    part = measure.positive if measure.positive.mass > 0 else measure.negative
-    end = float(part.edges[-1]) if isinstance(part, Density) else 1.0
-    last = density(np.linspace(end - 4 * math.pi / cutoff, end, 401))
-    if last.min() < 0.0 < last.max() and math.isfinite(tail):
-        up = down = tail_mass(density, end, cutoff, tail) / 2
-    else:
-        up, down = max(missing, 0.0), max(-missing, 0.0)
-    masses = (measure.positive.mass + up, measure.negative.mass + down)
-    return masses, masses[1] <= 1e-6 * masses[0]
+    if (measure.mass == 0.0 and size > 0.0) or abs(missing) > 0.02 * size:
+        return {}
+    part = measure.positive if up > 0.0 else measure.negative
+    if isinstance(part, Density):
+        end = float(part.edges[-1])
+        last = extension.density(np.linspace(end - 4 * math.pi / extension.cutoff, end, 401))
+        if last.min() < 0.0 < last.max() and math.isfinite(tail):
+            beyond = extension.tail_mass(end, tail) / 2
+            up, down = up + beyond, down + beyond
+        else:
+            up, down = up + max(missing, 0.0), down + max(-missing, 0.0)
+    return {"mass": up + down, "positive_mass": up, "negative_mass": down, "positive_definite": down <= 1e-6 * up}
 
 
-def _zero_extension(kernel: RadialKernel, dim: int) -> tuple[SignedMeasure, Function, float]:
-    """The measure of the kernel extended by zero, its density, and where the extension starts."""
-    density, cutoff = fourier_transform(kernel, dim)
-    known = kernel.domain == "sphere" and kernel.fourier_density(np.ones(1), dim) is not None
-    return fourier_measure(kernel.radial, density, dim, cutoff, cutoff, arches=600 if known else 100), density, cutoff
-
-
-def _jordan_split(kernel: RadialKernel, dim: int, finite: bool | None) -> Any:
+def _jordan_split(kernel: Kernel, dim: int, finite: bool | None) -> Split:
     """The Jordan parts of a measure that was computed: the negative one as it is, the positive one as what makes up the kernel."""
-    if not finite or _zero_extension_is_lost(kernel, dim):
+    if not finite or dim > _MOST_QUADRATURE or not _masses(kernel, dim, math.inf):
         raise ValueError(
             f"{kernel!r} has a decomposition, but no formula for it is known here that can be evaluated in dimension {dim}; "
             "krein.signed_measure(kernel, dim, radius) has one up to a stated bias"
         )
-    part = _zero_extension(kernel, dim)[0].negative
-
-    def negative(z: np.ndarray) -> np.ndarray:
-        return part.evaluate(z, dim)
-
-    def positive(z: np.ndarray) -> np.ndarray:
-        return np.asarray(kernel.radial(z) + negative(z))
-
-    return kernel.split_into(positive, negative, "finite measure", "the Jordan parts of its measure")
-
-
-def _zero_extension_is_lost(kernel: RadialKernel, dim: int) -> bool:
-    return dim > _MOST_QUADRATURE or _masses(kernel, dim, math.inf)[0] is None
+    extension = zero_extension(kernel, dim)
+    part = extension.measure(extension.cutoff, arches=_ARCHES[extension.known]).negative
+    return kernel.split_into(
+        lambda z: kernel.radial(z) + part.evaluate(z, dim),
+        lambda z: part.evaluate(z, dim),
+        "finite measure",
+        "the Jordan parts of its measure",
+    )
 
 
-def _report(kernel: RadialKernel, dim: int, found: _Finite) -> Diagnosis:
+def _decomposed(kernel: Kernel, dim: int, found: dict[str, Any]) -> dict[str, Any]:
+    """Which difference of positive definite kernels it is, if one is known."""
     split = kernel.split(dim)
-    euclidean = kernel.domain != "sphere"
-    conditional = split.conditional if split is not None and euclidean else None
     decomposes: bool | None = True
     if split is not None:
         rule, how = split.rule, split.reason
-    elif found.finite or found.any_extension:
-        extended = "" if found.finite else " of some extension beyond z = 2"
+    elif found["finite"] or found.get("any_extension"):
+        extended = "" if found["finite"] else " of some extension beyond z = 2"
         rule, how = "finite measure", f"the Jordan parts of the finite measure{extended}"
     else:
         decomposes, rule = None, "not known"
-        how = "none is known; one into unbounded kernels is not excluded" if found.finite is False else "none is known"
-    positive = True if conditional == (1, 0) else found.positive_definite
-    sure = positive or kernel.facts.positive_on_spheres or (split is not None and split.conditional == (1, 0))
+        how = "none is known" + ("; one into unbounded kernels is not excluded" if found["finite"] is False else "")
+    conditional = split.conditional if split is not None and kernel.domain != "sphere" else None
+    return {
+        "decomposes": decomposes,
+        "decomposition_rule": rule,
+        "decomposition_reason": how,
+        "conditional": conditional,
+    }
+
+
+def _definite(kernel: Kernel, dim: int, found: dict[str, Any]) -> dict[str, Any]:
+    """Whether it is positive definite, on space and on the sphere."""
+    positive = True if found["conditional"] == (1, 0) else found.get("positive_definite")
+    sure = positive or kernel.facts.positive_on_spheres or found["decomposition_rule"] == "positive definite"
     negative = None if sure else lower_dimension_with_negative_degree(kernel.radial, dim)
-    masses, tail = found.masses, found.tail
-    return Diagnosis(
-        kernel=repr(kernel),
-        dim=dim,
-        finite=found.finite,
-        rule=found.rule,
-        reason=found.reason,
-        mass=math.inf if found.finite is False else (None if masses is None else masses[0] + masses[1]),
-        positive_mass=None if masses is None else masses[0],
-        negative_mass=None if masses is None else masses[1],
-        any_extension=found.any_extension,
-        on_range=True if found.finite else found.on_range,
-        decomposes=decomposes,
-        decomposition_rule=rule,
-        decomposition_reason=how,
-        positive_definite=positive,
-        conditional=conditional,
-        positive_on_sphere=negative is None,
-        negative_degree=int(negative_degrees(kernel.radial, dim)[0]) if negative == dim else None,
-        tail_exponent=tail if tail is None or math.isfinite(tail) else None,
-        numerical=found.numerical,
-        advice=found.advice,
-        sphere_weights=tuple(sphere_weights(kernel.radial, dim).tolist()),
-        of=kernel,
-    )
+    return {
+        "positive_definite": positive,
+        "positive_on_sphere": negative is None,
+        "negative_degree": int(negative_degrees(kernel.radial, dim)[0]) if negative == dim else None,
+        "sphere_weights": tuple(sphere_weights(kernel.radial, dim).tolist()),
+    }

@@ -42,11 +42,13 @@ test-newest:
 test-bounds: $(SETUP)
 	cache=$$(mktemp -d) && trap 'rm -rf "$$cache"' EXIT && NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR="$$cache" $(BIN)/python -m pytest -n 2 -q tests/features
 
-# Everything public on data and parameters that nobody would choose: FUZZ_ARGS="--cases 1000 --seed 3"; then 36 model files for
-# each of HOSTILE_SEEDS
+# Everything public on data and parameters that nobody would choose: FUZZ_ARGS="--cases 1000 --seed 3"; then what is legal, learned
+# in two ways that must agree; then 36 model files for each of HOSTILE_SEEDS
+ORACLE_ARGS ?= --cases 1000
 HOSTILE_SEEDS ?= 1000:1090
 fuzz: $(SETUP)
 	cd tests && ../$(BIN)/python -m fuzz $(FUZZ_ARGS)
+	cd tests && ../$(BIN)/python -m fuzz --oracle $(ORACLE_ARGS)
 	KREIN_HOSTILE_SEEDS=$(HOSTILE_SEEDS) $(BIN)/python -m pytest -n 2 -q tests/files/test_hostile_models.py
 
 # An hour of use, and what grew: SOAK_ARGS="--minutes 5"

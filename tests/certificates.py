@@ -75,7 +75,7 @@ def _minimum(
     unit = np.finfo(np.float64).eps * (A.shape[0] + A.shape[1])
     errors = np.abs(A).T @ (np.abs(slopes) + bends * (1.0 + np.abs(A) @ np.abs(W))) + np.abs(kept)
     value = 0.5 * np.square(kept).sum(axis=0) + values.sum(axis=0)
-    curvature = 1.0 + np.array([np.linalg.norm(A * np.sqrt(bend)[:, None], 2) ** 2 for bend in bends.T])
+    curvature = 1.0 + np.array([np.linalg.eigvalsh((A.T * bend) @ A)[-1] for bend in bends.T])
     return Minimum(
         value,
         kept + A.T @ slopes,

@@ -140,14 +140,14 @@ LEGAL: dict[str, Callable[[np.random.Generator], Any]] = {
 }
 
 
-def draw_arguments(target: Callable[..., Any], rng: np.random.Generator) -> dict[str, Any]:
+def draw_arguments(target: Callable[..., Any], rng: np.random.Generator, *, lawful: bool = False) -> dict[str, Any]:
     """Arguments of a constructor or function: required ones always, others now and then.
 
     A random state is always given, so that a case is the same whenever it is run. Every other draw is lawful throughout: otherwise
     few cases would get beyond the checks of parameters.
     """
     found: dict[str, Any] = {}
-    illegal = _ILLEGAL if rng.random() < 0.5 else 0.0
+    illegal = 0.0 if lawful or rng.random() >= 0.5 else _ILLEGAL
     for name, parameter in inspect.signature(target).parameters.items():
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD) or name == "self":
             continue

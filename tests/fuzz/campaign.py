@@ -16,7 +16,7 @@ from typing import Any
 import psutil
 
 from fuzz.shrink import snippet
-from fuzz.trial import Trial, Verdict, run_trial
+from fuzz.trial import Trial, Verdict
 
 __all__ = ["Outcome", "run_campaign"]
 
@@ -41,25 +41,25 @@ class Outcome:
             self.failures.append((seed, verdict))
 
 
-def _work(pipe: Connection, only: str) -> None:
+def _work(pipe: Connection, make: Callable[[int], Any]) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):  # paths are among the arguments
         pipe.send(None)
         while (seed := pipe.recv()) is not None:
-            pipe.send(run_trial(Trial(seed, only)))
+            pipe.send(make(seed).run())
 
 
 class _Worker:
     """A process and the case it is at."""
 
-    def __init__(self, only: str) -> None:
+    def __init__(self, make: Callable[[int], Any]) -> None:
         context = mp.get_context("spawn")
         self.pipe, theirs = context.Pipe()
-        self.process = context.Process(target=_work, args=(theirs, only), daemon=True)
+        self.process = context.Process(target=_work, args=(theirs, make), daemon=True)
         self.process.start()
         theirs.close()
         self.seed: int | None = None
-        self.only = only
+        self.make = make
         if not self.pipe.poll(_START):
             raise RuntimeError("a process of the campaign did not start")
         self.pipe.recv()
@@ -91,12 +91,12 @@ def run_campaign(
     seeds: Sequence[int],
     *,
     processes: int = 2,
-    only: str = "",
+    make: Callable[[int], Any] = Trial,
     on_verdict: Callable[[int, Verdict], Any] = lambda seed, verdict: None,
 ) -> Outcome:
-    """Run all cases."""
+    """Run all cases: ``make`` of a seed has a ``case()``, and a ``run()`` that gives the verdict."""
     outcome, todo = Outcome(), iter(seeds)
-    workers = [_Worker(only) for _ in range(min(processes, len(seeds)))]
+    workers = [_Worker(make) for _ in range(min(processes, len(seeds)))]
 
     def record(seed: int, verdict: Verdict) -> None:
         outcome.add(seed, verdict)
@@ -115,7 +115,7 @@ def run_campaign(
                 if verdict.text.startswith(("died", "hangs")):
                     worker.end()
                     workers.remove(worker)
-                    worker = _Worker(only)
+                    worker = _Worker(make)
                     workers.append(worker)
                 if _next(worker, todo):
                     busy.append(worker)
@@ -143,5 +143,5 @@ def _answer(worker: _Worker, *, hangs: bool) -> Verdict:
     what = (
         f"hangs for more than {HANG:.0f} s of processor time" if hangs else f"died with code {worker.process.exitcode}"
     )
-    case = Trial(worker.seed, worker.only).case()  # as it was drawn: smaller ones would hang or die as well
+    case = worker.make(worker.seed).case()  # as it was drawn: smaller ones would hang or die as well
     return Verdict("failure", f"{what}: {case}", snippet(case, "whatever ended it"))

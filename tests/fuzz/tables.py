@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-__all__ = ["Table", "draw_table"]
+__all__ = ["Table", "draw_sample", "draw_table"]
 
 ROWS = (0, 1, 2, 3, 5, 8, 12, 20, 30, 40)
 COLUMNS = (0, 1, 1, 2, 3, 4, 6, 40)
@@ -200,6 +200,24 @@ def draw_table(rng: np.random.Generator) -> Table:
     if weight is not None:
         words.append("weights")
     return Table(", ".join(words), made, y, weight, not odd)
+
+
+def draw_sample(rng: np.random.Generator, *, numbers: bool) -> Table:
+    """Rows of moderate numbers, and a target that depends on them: something can be learned."""
+    n, d = int(rng.choice([12, 30, 60, 120, 250])), int(rng.choice([1, 2, 3, 5, 9]))
+    X = rng.normal(size=(n, d)) * 10.0 ** rng.integers(-1, 2, size=d) + rng.normal(size=d)
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    signal = np.cos(2.0 * Z[:, 0]) + Z.sum(axis=1) / d + 10.0 ** -rng.integers(1, 4) * rng.normal(size=n)
+    pool = ("number", "numbers") if numbers else ("two classes", "classes", "words")
+    kind = str(rng.choice(pool))
+    codes = np.digitize(signal, np.quantile(signal, [0.5] if kind == "two classes" else [0.3, 0.7]))
+    y: Any = {
+        "number": signal,
+        "numbers": np.stack([signal, Z[:, -1] ** 2], axis=1),
+        "words": np.array(["one", "two", "three"])[codes],
+    }.get(kind, codes)
+    weight = None if rng.random() < 0.8 else rng.integers(1, 4, size=n).astype(float)
+    return Table(f"{n} x {d}, y: {kind}{'' if weight is None else ', weights'}", X, y, weight, True)
 
 
 def _container(name: str, X: np.ndarray) -> Any:

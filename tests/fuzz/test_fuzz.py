@@ -12,7 +12,7 @@ import krein
 from fuzz import campaign, subjects, trial
 from fuzz.shrink import shrink, snippet
 from fuzz.tables import Table, draw_table
-from fuzz.trial import Trial, run_trial
+from fuzz.trial import Trial
 
 SEED = int(os.environ.get("KREIN_TEST_SEED", "0"))
 
@@ -24,7 +24,7 @@ def test_cases(block):
     wrong = [
         f"case {seed}: {verdict.text}\n{verdict.snippet}"
         for seed in range(first, first + 40)
-        if (verdict := run_trial(Trial(seed))).kind == "failure"
+        if (verdict := Trial(seed).run()).kind == "failure"
     ]
     assert not wrong, "\n".join(wrong)
 
@@ -69,7 +69,7 @@ def test_the_rule_for_exceptions(monkeypatch, error, fails):
         raise error
 
     monkeypatch.setattr(trial, "functions", lambda: {"f": raising})
-    assert (run_trial(Trial(0, "f")).kind == "failure") is fails
+    assert (Trial(0, "f").run().kind == "failure") is fails
 
 
 @pytest.mark.parametrize("values", [np.full((3, 3), np.nan), np.zeros((3, 2)), np.zeros((3, 3), dtype=int)])
@@ -113,7 +113,7 @@ def test_a_process_that_dies_and_those_that_hang(monkeypatch):
     assert outcome.counts == {"result": 4, "failure": 3}
 
 
-def _die_or_hang(pipe, only):
+def _die_or_hang(pipe, make):
     pipe.send(None)
     while (seed := pipe.recv()) is not None:
         if seed == 2:
@@ -122,4 +122,4 @@ def _die_or_hang(pipe, only):
             pass
         if seed == 4:  # waits for something that never comes
             time.sleep(100)
-        pipe.send(trial.Verdict("result", only))
+        pipe.send(trial.Verdict("result", str(make)))

@@ -22,7 +22,7 @@ from fuzz.subjects import estimators, functions, kernel_classes
 from fuzz.tables import Table, draw_table
 from krein._core.errors import SimilarityError
 
-__all__ = ["Case", "Trial", "Verdict", "run_case", "run_trial"]
+__all__ = ["Case", "Trial", "Verdict", "run_case"]
 
 # Errors that are documented, and what derives from them: NotFittedError, OutOfReachError, ModelFileError
 DOCUMENTED = (ValueError, TypeError, ImportError)
@@ -88,18 +88,17 @@ class Trial:
         arguments = draw_arguments(pool[name], rng)
         return Case(name, arguments, draw_table(rng), int(rng.integers(2**31)))
 
+    def run(self) -> Verdict:
+        """Run the case; one that fails is made smaller, and told as a snippet."""
+        case = self.case()
+        verdict = run_case(case)
+        if verdict.kind != "failure":
+            return verdict
+        return replace(verdict, snippet=snippet(shrink(case, verdict, run_case), verdict.step))
+
 
 class Wrong(Exception):
     """A result that breaks the rule."""
-
-
-def run_trial(trial: Trial) -> Verdict:
-    """Run a case; one that fails is made smaller, and told as a snippet."""
-    case = trial.case()
-    verdict = run_case(case)
-    if verdict.kind != "failure":
-        return verdict
-    return replace(verdict, snippet=snippet(shrink(case, verdict, run_case), verdict.step))
 
 
 def run_case(case: Case) -> Verdict:

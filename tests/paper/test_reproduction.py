@@ -21,6 +21,7 @@ from krein._core.folder_lock import alone_in
 from krein.paper import Plan, Record, RecordFile, catalog, kept_runs, reproduce
 
 HERE = Path(__file__).parent
+PATIENCE = 1800.0  # seconds after which a process that does not answer is given up; no result hangs on it
 COMMAND = (
     # a shell starts background jobs, such as these tests may be, with SIGINT ignored
     "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
@@ -46,12 +47,12 @@ def start(*arguments: str) -> subprocess.Popen[str]:
 
 
 def wait_for_records(process: subprocess.Popen[str], path: Path, count: int) -> None:
-    until = time.monotonic() + 120
+    until = time.monotonic() + PATIENCE
     while time.monotonic() < until and process.poll() is None:
         if path.exists() and path.read_bytes().count(b"\n") >= count:
             return
         time.sleep(0.02)
-    out, err = process.communicate(timeout=10)
+    out, err = process.communicate(timeout=PATIENCE)
     raise AssertionError(f"no {count} records came: {out} {err}")
 
 
@@ -103,7 +104,7 @@ def test_continues_after_sigkill(small, finished, tmp_path):
     process = start(*arguments)
     wait_for_records(process, records, 3)
     os.killpg(process.pid, signal.SIGKILL)
-    process.communicate(timeout=30)
+    process.communicate(timeout=PATIENCE)
     with records.open("ab") as file:  # as if the kill had come in the middle of a line
         file.write(b'{"key": "0123", "run": {"exper')
     kept = set(RecordFile(records).read())
@@ -121,7 +122,7 @@ def test_ctrl_c_says_how_to_continue(tmp_path, jobs):
     process = start("reproduce", "figure2", "figure1", "--out", str(tmp_path), "--jobs", jobs)
     wait_for_records(process, tmp_path / "records.jsonl", 2)
     os.killpg(process.pid, signal.SIGINT)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     said = " ".join(err.split())
     assert "the same command continues from there" in said
@@ -133,7 +134,7 @@ def test_ctrl_c_says_how_to_continue(tmp_path, jobs):
 
 def test_processes_give_the_records_of_one(finished, tmp_path):
     process = start("reproduce", "figure1", "errata", "--out", str(tmp_path), "--jobs", "2")
-    out, err = process.communicate(timeout=180)
+    out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, err
     assert "report:" in out
     records = RecordFile(finished[0] / "records.jsonl").read()
@@ -251,7 +252,7 @@ def test_a_second_process_in_the_folder_is_refused(small, capsys, tmp_path):
 def test_two_processes_do_no_run_twice(tmp_path):
     """Started together: one works, the other is refused or comes when all is done; the file has every run once."""
     both = [start("reproduce", "figure2", "--out", str(tmp_path), "--jobs", "1") for _ in range(2)]
-    ended = [(process.communicate(timeout=300), process.returncode) for process in both]
+    ended = [(process.communicate(timeout=PATIENCE), process.returncode) for process in both]
     codes = sorted(code for _, code in ended)
     assert codes in ([0, 0], [0, 2]), ended
     for (_, err), code in ended:
@@ -307,7 +308,7 @@ def test_a_killed_worker_is_said_plainly(tmp_path):
     psutil = pytest.importorskip("psutil")
     workers = [child for child in psutil.Process(process.pid).children() if "spawn_main" in " ".join(child.cmdline())]
     workers[0].kill()
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 2
     assert "a process was killed" in " ".join(err.split())
     assert "the same command continues" in " ".join(err.split())

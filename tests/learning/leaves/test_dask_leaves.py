@@ -6,6 +6,7 @@ import os
 import signal
 import threading
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -77,15 +78,18 @@ def test_a_row_that_is_not_finite_leaves_nothing_behind() -> None:
 
 
 def _slow_part(*args: Any, **kwargs: Any) -> Any:
-    time.sleep(0.4)
+    """Waits until a worker was killed, however long that takes."""
+    while not Path(os.environ["KREIN_TEST_KILLED"]).exists():
+        time.sleep(0.02)
     return leaf_fit.fit_part(*args, **kwargs)
 
 
-def test_a_killed_worker_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_killed_worker_changes_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     X, y, _ = table(2000)
     expected = KreinRidge(CosineMap(), solver="local").fit(X, y).predict(X)
     monkeypatch.setattr(dask_leaves, "fit_part", _slow_part)
-    killed = threading.Event()
+    killed = tmp_path / "killed"
+    monkeypatch.setenv("KREIN_TEST_KILLED", str(killed))  # workers inherit it
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 10}),
         distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
@@ -94,16 +98,12 @@ def test_a_killed_worker_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> Non
 
         def kill_one() -> None:
             """As soon as parts are being solved."""
-            end = time.monotonic() + 60
-            while time.monotonic() < end:
-                running = client.run_on_scheduler(
-                    lambda dask_scheduler: sum("_slow_part" in str(key) for key in dask_scheduler.tasks)
-                )
-                if running:
-                    os.kill(client.run(os.getpid)[next(iter(client.run(os.getpid)))], signal.SIGKILL)
-                    killed.set()
-                    return
+            while not client.run_on_scheduler(
+                lambda dask_scheduler: any("_slow_part" in str(key) for key in dask_scheduler.tasks)
+            ):
                 time.sleep(0.02)
+            os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
+            killed.touch()
 
         client.run(os.getpid)
         helper = threading.Thread(target=kill_one)
@@ -112,5 +112,5 @@ def test_a_killed_worker_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> Non
             da.from_array(X, chunks=(250, 3)), da.from_array(y, chunks=250)
         )
         helper.join()
-    assert killed.is_set()
+    assert killed.exists()
     np.testing.assert_allclose(model.predict(X), expected, atol=1e-8)

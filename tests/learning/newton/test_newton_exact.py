@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
 
 from krein.kernels import DeltaGaussian, Gaussian
 from krein.learning.newton.exact import exact_map, fit_exact
@@ -56,7 +55,7 @@ def test_map_gives_the_kernel_back(rows, kernel, center):
 
 
 def test_logistic_machine_is_that_of_the_dual(rows):
-    """Against a general optimizer of the same objective in the coefficients of the kernel's columns."""
+    """w = Σ α k(·, x) with α = −C weight · loss′ but for the gradient, whose share of that at zero the solver was told."""
     X, y, weight = rows
     K = Gaussian(1.0)(X)
     choice = Choice(Placement(), Gaussian(1.0))
@@ -65,16 +64,13 @@ def test_logistic_machine_is_that_of_the_dual(rows):
     )
     sign = 2.0 * y - 1.0
 
-    def objective(parameters):
-        alpha, b = parameters[:-1], parameters[-1]
-        f = K @ alpha + b
-        wrong = 1.0 / (1.0 + np.exp(sign * f))
-        slope = -0.3 * weight * sign * wrong
-        value = 0.5 * alpha @ K @ alpha + 0.3 * weight @ np.logaddexp(0.0, -sign * f)
-        return value, np.append(K @ (alpha + slope), slope.sum())
-
-    found = minimize(objective, np.zeros(91), jac=True, method="BFGS", options={"gtol": 1e-7, "maxiter": 5000})
-    np.testing.assert_allclose(model(X)[:, 0], K @ found.x[:-1] + found.x[-1], atol=1e-4)
+    f, price = model(X)[:, 0], 0.3 * weight
+    alpha = price * sign / (1.0 + np.exp(sign * f))
+    left = 1e-9 * (0.5 * price.sum() + 1.0)  # √k(x, x) = 1, and a slope at zero is half a price
+    off = f - K @ alpha
+    assert np.ptp(off) <= 4.0 * left
+    assert abs(alpha.sum()) <= 2.0 * left
+    assert np.abs(f).max() > 1e3 * left
 
 
 @pytest.mark.parametrize("kernel", [Gaussian(1.0), DeltaGaussian(0.7, 3.0)])

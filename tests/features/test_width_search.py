@@ -93,6 +93,17 @@ def test_out_of_reach():
     assert search.trials[search.chosen].error == min(one.error for one in search.trials)
 
 
+def test_no_worse_than_a_width_that_is_given():
+    """Sequences of four letters, most as far apart as any: sections are ahead at 32 columns, and far behind at 128 and more."""
+    letters = np.random.default_rng(3).integers(0, 4, (900, 30))
+    rows = (letters[:, :, None] == np.arange(3)).reshape(900, 90).astype(float)
+    map_ = searched(NTK(), 0.005, rows=rows)
+    given = fit_map(FeatureRecipe(NTK(), 256, weights="projected"), rows, np.random.default_rng(0))
+    assert not map_.search.met
+    assert map_.error_estimate <= 1.05 * given.error_estimate
+    assert map_.search.trials[map_.search.chosen].n_components > 512
+
+
 def test_too_few_rows_to_hold_any_out():
     with pytest.raises(
         ValueError, match="n_components='auto' needs at least 24 rows, some of them to hold out, got 20"

@@ -37,6 +37,7 @@ __all__ = [
     "Decomposed",
     "decompose",
     "COMPOSITIONS",
+    "PILOT_WIDTH",
     "Composition",
     "draw_dictionary",
     "landmark_rows",
@@ -54,7 +55,7 @@ _NEAR = 1e-3  # of the rows' reach: a distance at which it shows whether a kerne
 # A kernel falls over two distances by so many times what it falls by over one: four if smooth, two with a kink
 _SMOOTH = 3.0
 _SHORTEST = 1e-6  # of a mean of unit vectors, below which it has no direction to speak of
-_PILOT_WIDTH = 64  # columns kept by the small fits; what is ahead there is ahead, or hardly behind, at larger widths
+PILOT_WIDTH = 64  # columns kept by the small fits; what is ahead there is ahead, or hardly behind, at larger widths
 
 
 @final
@@ -166,7 +167,9 @@ class _Span:
             while left.shape[1]:
                 squares, vectors = np.linalg.eigh(left.T @ left)
                 sizes = np.sqrt(np.maximum(squares[::-1], 0.0))
-                kept = int(np.count_nonzero(sizes > max(_LEVEL * sizes[0], TRUNCATIONS[-1] * max(values[:1], default=0.0))))
+                kept = int(
+                    np.count_nonzero(sizes > max(_LEVEL * sizes[0], TRUNCATIONS[-1] * max(values[:1], default=0.0)))
+                )
                 if not kept:
                     break
                 turned = combined @ (vectors[:, ::-1][:, :kept] / sizes[:kept])
@@ -321,7 +324,7 @@ def choose_composition(
     """What was asked for, or what does best on held-out rows at a small width."""
     if recipe.dictionary != "auto":
         return COMPOSITIONS[recipe.dictionary]
-    width, kinds = min(width, _PILOT_WIDTH), list(COMPOSITIONS.values())
+    width, kinds = min(width, PILOT_WIDTH), list(COMPOSITIONS.values())
     wides = [draw_dictionary(recipe, kind, width, sample, region, pool, rng).feature_map for kind in kinds]
     found = decompose(wides, pool[-projection_rows(width) :], check_rows, gram)
     return kinds[first_nearly_best([one.error(width) for one in found])]

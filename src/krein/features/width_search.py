@@ -16,7 +16,7 @@ import numpy as np
 
 from krein._core.checks import integer, one_of, positive_integer, positive_real
 from krein.features.calibration import calibrate
-from krein.features.dictionary import Decomposed, choose_composition, decompose, draw_dictionary
+from krein.features.dictionary import PILOT_WIDTH, Decomposed, choose_composition, decompose, draw_dictionary
 from krein.features.draw import Drawn, draw_map
 from krein.features.feature_recipe import (
     CHECK_ROWS,
@@ -137,16 +137,19 @@ def search_width(
     """The smallest map that meets the recipe's error; the most accurate one where none does."""
     target, found = recipe.error, list[Found]()
     plain_rng, wide_rng = rng.spawn(2)
-    if recipe.weights == "calibrated":
-        found += _calibrated_maps(recipe, sample, region, gram, plain_rng)
-    else:
+    if recipe.weights != "calibrated":
         found += _projected_maps(recipe, sample, region, gram, wide_rng)
-    if recipe.weights == "auto":
-        width = found[_choice(found, target)][1].n_components
-        if width >= head_columns(1, sample.dim, sphere=region.sphere) + _LEAST_WAVE_COLUMNS:
-            plain = _calibrated(recipe, width, sample, region, gram, plain_rng)
-            if plain[1].error <= target:
-                found.append(plain)
+    if recipe.weights != "projected":
+        least = max(head_columns(1, sample.dim, sphere=region.sphere) + _LEAST_WAVE_COLUMNS, _FIRST_WIDTH)
+        met = 0
+        if found:
+            best = found[_choice(found, target)][1]
+            met = best.n_components if best.error <= target else 0
+            least = max(least, best.n_components)
+        if (
+            not met or met >= least
+        ):  # a projection that meets the target costs more than waves that do with as many columns
+            found += _calibrated_maps(recipe, least, met or _LAST_WIDTH["calibrated"], sample, region, gram, plain_rng)
     chosen = _choice(found, target)
     return found[chosen][0], WidthSearch(target, tuple(trial for _, trial in found), chosen)
 
@@ -165,9 +168,10 @@ def _projected_maps(
     """Maps from dictionaries of twice the size each, until one is wide enough."""
     pilot_rng, rng = rng.spawn(2)
     pool, check_rows, _ = sample.split(LANDMARK_ROWS, SEARCH_CHECK_ROWS)
-    composition = choose_composition(recipe, _FIRST_WIDTH, sample, region, pool, check_rows, gram, pilot_rng)
     width = _FIRST_WIDTH
     while True:
+        if width <= PILOT_WIDTH:
+            composition = choose_composition(recipe, width, sample, region, pool, check_rows, gram, pilot_rng)
         rows = pool[-projection_rows(width, composition.per_column(recipe)) :]
         wide = draw_dictionary(recipe, composition, width, sample, region, pool, rng)
         (decomposed,) = decompose([wide.feature_map], rows, check_rows, gram, _CHECK_COLUMNS)
@@ -178,7 +182,7 @@ def _projected_maps(
         trial = WidthTrial("projected", wide.feature_map.n_columns, values, best, error)
         yield replace(wide, feature_map=decomposed.feature_map(best)), trial
         enough = error <= recipe.error and best <= width
-        if enough or 2 * width > _LAST_WIDTH["projected"] or projection_rows(2 * width) > len(pool):
+        if enough or 2 * width > min(_LAST_WIDTH["projected"], len(pool)):
             return
         width *= 2
 
@@ -202,11 +206,16 @@ def _least_width(decomposed: Decomposed, target: float) -> tuple[int, float]:
 
 
 def _calibrated_maps(
-    recipe: FeatureRecipe, sample: PlacedRows, region: Region, gram: Gram, rng: np.random.Generator
+    recipe: FeatureRecipe,
+    least: int,
+    most: int,
+    sample: PlacedRows,
+    region: Region,
+    gram: Gram,
+    rng: np.random.Generator,
 ) -> Iterator[Found]:
     """Calibrated maps of rising width, until one meets the target."""
-    least = max(head_columns(1, sample.dim, sphere=region.sphere) + _LEAST_WAVE_COLUMNS, _FIRST_WIDTH)
-    for step in range(math.ceil(_STEPS * math.log2(_LAST_WIDTH["calibrated"] / least)) + 1):
+    for step in range(int(_STEPS * math.log2(max(most / least, 1.0))) + 1):
         found = _calibrated(recipe, round(least * 2 ** (step / _STEPS)), sample, region, gram, rng)
         yield found
         if found[1].error <= recipe.error:

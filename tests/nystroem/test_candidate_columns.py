@@ -38,7 +38,7 @@ def test_columns_are_the_function_and_no_pair_is_evaluated_twice(function):
         similarity = Similarity(function, call="blocks" if function is near_blocks else "pairs")
         objects = Objects(X)
         with similarity.evaluation(21 * N) as evaluation:
-            pilot = similarity.look(objects, evaluation, 20)
+            pilot = similarity.look(objects, evaluation, 14)
             columns = CalledColumns(pilot, objects, evaluation, 20, candidates)
             np.testing.assert_allclose(columns.diagonal(), np.diagonal(exact)[candidates], atol=1e-12)
             np.testing.assert_allclose(

@@ -5,19 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from krein.similarities.calls import call_block, call_elsewhere, call_pairs, call_singles
+from krein.similarities.calls import call_block, call_elsewhere, call_pairs
 
 LEFT, RIGHT = list(range(7)), list(range(10, 17))
 
 
-def test_pairs_blocks_and_singles_give_the_same():
+def test_pairs_and_blocks_give_the_same():
     def times(a, b):
         return np.multiply.outer(np.asarray(a), np.asarray(b))
 
     pairs = call_pairs(lambda a, b: a * b, LEFT, RIGHT).values
     np.testing.assert_array_equal(pairs, np.multiply(LEFT, RIGHT))
-    singles = call_singles(times, [[a] for a in LEFT], [[b] for b in RIGHT]).values
-    np.testing.assert_array_equal(singles, pairs)
     whole = call_block(times, LEFT, RIGHT[:3], (7, 3)).values
     np.testing.assert_array_equal(whole.reshape(7, 3), times(LEFT, RIGHT[:3]))
 

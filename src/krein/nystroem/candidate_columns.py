@@ -9,7 +9,7 @@ from typing import Any, final
 import numpy as np
 
 from krein._core.pivots import Columns
-from krein.similarities.block_source import DirectSource
+from krein.similarities.direct_source import DirectSource
 from krein.similarities.distance_kernel import DistanceKernel
 from krein.similarities.evaluation import Evaluation
 from krein.similarities.objects import Objects
@@ -72,7 +72,7 @@ class CalledColumns(Columns):
                 values = values.copy()
                 values[unknown] = np.median(seen)
             else:
-                values[unknown] = self._evaluation.pairs(self._objects, self._objects, unknown, unknown)
+                values[unknown] = self._evaluation.with_themselves(self._objects, unknown)
         return self._similarity.similarities(values[rows])
 
     def among(self, chosen: np.ndarray) -> np.ndarray:

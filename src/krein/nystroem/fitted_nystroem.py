@@ -13,9 +13,9 @@ from krein._core.rows import row_blocks
 from krein._core.staircase import Staircase
 from krein._core.threads import n_threads, quiet_blas, share
 from krein.nystroem.truncation import check_fraction
-from krein.similarities.block_source import BlockSource, DirectSource
+from krein.similarities.direct_source import DirectSource
 from krein.similarities.objects import Objects
-from krein.similarities.similarity import Similarity
+from krein.similarities.similarity import BlockSource, Similarity
 
 __all__ = ["FittedNystroem", "check_landmarks", "fill_features"]
 

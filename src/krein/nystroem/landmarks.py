@@ -13,7 +13,7 @@ from krein._core.clusters import cluster_centers
 from krein._core.pivots import pivoted_rows
 from krein._core.rows import as_rows
 from krein.nystroem.candidate_columns import CalledColumns, DirectColumns
-from krein.similarities.block_source import DirectSource, KernelSimilarity
+from krein.similarities.direct_source import DirectSource, KernelSimilarity
 from krein.similarities.evaluation import Evaluation
 from krein.similarities.objects import Objects, as_objects
 from krein.similarities.similarity import Pilot

@@ -21,13 +21,14 @@ from krein.nystroem.spectrum import (
     signed_spectrum,
 )
 from krein.nystroem.truncation import CLEAR_OF_ROUNDING, best_cut, check_tol, cut_by_halves
-from krein.similarities.block_source import BlockSource, DirectSource, PrecomputedSimilarity
+from krein.similarities.direct_source import DirectSource, PrecomputedSimilarity
 from krein.similarities.matrix_checks import symmetric_part
 from krein.similarities.objects import Objects
-from krein.similarities.similarity import Similarity
+from krein.similarities.similarity import BlockSource, Similarity
 
 __all__ = ["NystroemFit", "NystroemRecipe", "fit_nystroem"]
 
+_PAID = 0.7  # of the landmarks: all ordered pairs of so many objects are half the square of all of them
 _HELD_OUT = 256  # rows on which truncations are compared
 _LEAST_PILOT = 8  # objects of a pilot on which truncations are compared; fewer tell nothing
 _COMPRESSION_ROWS = 4  # rows for each landmark on which directions are compared
@@ -135,7 +136,7 @@ def _fit_called(
     """A fit where every value is a call."""
     count = min(recipe.n_landmarks, len(X))
     with similarity.evaluation((count + 1) * len(X)) as evaluation:
-        pilot = similarity.look(X, evaluation, count)
+        pilot = similarity.look(X, evaluation, int(_PAID * count))
         found = landmark_objects(pilot, evaluation, X, recipe.n_landmarks, recipe.landmarks, landmark_rng)
     learned = pilot.similarity
     if choose is not None:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 import os
-import struct
 import threading
-from collections.abc import Callable, Mapping
-from hashlib import blake2b
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, Self, final
 
@@ -37,8 +36,8 @@ class SimilarityCache:
     path : str or path, default=None
         A file to read values from and to append new ones to; created if it does not exist. None keeps values in memory only.
     key : callable, default=None
-        Returns the contents of an object as text or bytes. Needed for objects other than text, numbers, arrays, rows of tables,
-        and lists, tuples and dictionaries of these.
+        Returns the contents of an object as text or bytes. Needed for objects that cannot be pickled, or whose pickles
+        differ where they are equal.
 
     Notes
     -----
@@ -65,23 +64,20 @@ class SimilarityCache:
         self.path = None if path is None else Path(path)
         self.key = key
         self._lock = threading.Lock()
-        self._values: dict[bytes, dict[bytes, float]] = {}
+        self._values: dict[bytes, float] = {}  # by the keys of both, one after the other
         self._read()
 
     def __len__(self) -> int:
-        return sum(map(len, self._values.values()))
+        return len(self._values)
 
     def __repr__(self) -> str:
         return f"SimilarityCache({'' if self.path is None else repr(str(self.path))})"
 
-    def __sklearn_clone__(self) -> Self:
+    def __deepcopy__(self, memo: object) -> Self:
         return self  # clones of an estimator share what was computed
 
-    def __deepcopy__(self, memo: object) -> Self:
-        return self
-
     def __reduce__(self) -> tuple[Any, ...]:  # in another process: the file again, or an empty memory
-        return _reopened, (None if self.path is None else str(self.path), self.key)
+        return partial(SimilarityCache, key=self.key), (self.path,)
 
     def keys_of(self, objects: Objects) -> list[bytes]:
         """Digests of the contents of some objects.
@@ -109,12 +105,11 @@ class SimilarityCache:
         -------
         ndarray of that length
         """
-        nothing: dict[bytes, float] = {}
         values = self._values
-        found = np.array([values.get(b, nothing).get(a, math.nan) for a, b in zip(left, right, strict=True)])
+        found = np.array([values.get(a + b, math.nan) for a, b in zip(left, right, strict=True)])
         if symmetric:
             for k in np.flatnonzero(np.isnan(found)).tolist():
-                found[k] = values.get(left[k], nothing).get(right[k], math.nan)
+                found[k] = values.get(right[k] + left[k], math.nan)
         return found
 
     def store(self, left: list[bytes], right: list[bytes], values: np.ndarray) -> None:
@@ -130,7 +125,7 @@ class SimilarityCache:
             return
         records = np.empty(len(values), dtype=_RECORD)
         for i, (a, b, value) in enumerate(zip(left, right, values.tolist(), strict=True)):
-            self._values.setdefault(b, {})[a] = value
+            self._values[a + b] = value
             records[i] = (a, b, value)
         if self.path is not None:
             with self._lock:
@@ -151,11 +146,7 @@ class SimilarityCache:
         # Nothing else is ever stored; what was tampered with is computed anew
         records = records[np.isfinite(records["value"])]
         for a, b, value in zip(records["left"], records["right"], records["value"].tolist(), strict=True):
-            self._values.setdefault(b.tobytes(), {})[a.tobytes()] = value
-
-
-def _reopened(path: str | None, key: Callable[[Any], str | bytes] | None) -> SimilarityCache:
-    return SimilarityCache(path, key=key)
+            self._values[a.tobytes() + b.tobytes()] = value
 
 
 def as_cache(cache: Any) -> SimilarityCache | None:
@@ -179,45 +170,22 @@ def content_key(value: Any, key: Callable[[Any], str | bytes] | None = None) -> 
     >>> content_key("ab") == content_key("a" + "b"), content_key([1, 2]) == content_key((1, 2))
     (True, False)
     """
-    digest = blake2b(digest_size=_KEY_BYTES)
     if key is not None:
         value = key(value)
         if not isinstance(value, str | bytes):
             raise TypeError(f"the key of an object must be text or bytes, got {value!r} of type {type(value).__name__}")
-    _feed(digest, value)
-    return digest.digest()
-
-
-def _feed(digest: Any, value: Any) -> None:
-    """Add a value to a digest, with its kind and length, so that different values differ."""
-    if isinstance(value, np.ndarray) and value.dtype.kind != "O":
-        _say(digest, "array", f"{value.dtype.str}{value.shape}".encode(), np.ascontiguousarray(value).tobytes())
-    elif isinstance(value, str | bytes):
-        _say(digest, "text", value if isinstance(value, bytes) else value.encode("utf-8", "surrogatepass"))
-    elif value is None or isinstance(value, bool | int | np.integer | np.bool_):
-        _say(digest, "whole", repr(value if value is None else int(value)).encode())
-    elif isinstance(value, float | np.floating):
-        _say(digest, "real", struct.pack("<d", float(value)))
-    elif isinstance(value, Mapping):
-        _say(digest, "mapping", str(len(value)).encode())
-        for one in sorted((content_key(k), content_key(v)) for k, v in value.items()):
-            digest.update(b"".join(one))
-    elif isinstance(value, list | tuple | np.ndarray):
-        _say(digest, type(value).__name__, str(len(value)).encode())
-        for item in value:
-            _feed(digest, item)
-    elif isinstance(value, set | frozenset):
-        _say(digest, "set", *sorted(map(content_key, value)))
     elif hasattr(type(value), "to_dict"):  # a row of a table
-        _feed(digest, value.to_dict())
-    else:
+        value = value.to_dict()
+    elif isinstance(value, np.ndarray):
+        value = np.ascontiguousarray(value)
+    elif isinstance(value, frozenset):
+        value = set(value)  # whose elements are sorted
+    from joblib import hash as digest  # late: it takes a tenth of a second
+
+    try:
+        return bytes.fromhex(digest(value))
+    except Exception as error:
         raise TypeError(
-            f"a cache identifies objects by their contents, and cannot read those of a {type(value).__name__}; use "
+            f"a cache identifies objects by their contents, and cannot read those of a {type(value).__name__} ({error}); use "
             "krein.SimilarityCache(path, key=...) with a function that returns them as text or bytes"
-        )
-
-
-def _say(digest: Any, kind: str, *parts: bytes) -> None:
-    digest.update(f"{kind}:{','.join(str(len(part)) for part in parts)}:".encode())
-    for part in parts:
-        digest.update(part)
+        ) from error

@@ -6,14 +6,13 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, final
 
 import numpy as np
 
 from krein._core.threads import has_all_threads, within_budget
 
-__all__ = ["Called", "call_block", "call_elsewhere", "call_here", "call_pairs", "call_singles", "why_no_matrix"]
+__all__ = ["Called", "call_block", "call_elsewhere", "call_here", "call_pairs", "why_no_matrix"]
 
 
 @final
@@ -34,12 +33,8 @@ def call_pairs(function: Callable[[Any, Any], Any], left: Sequence[Any], right: 
         values.extend(map(function, left, right))  # keeps what came before an exception
     except BaseException as ended:  # Ctrl-C as well: what was computed goes into the cache before it goes on its way
         error = ended
-    return _real_values(values, error)
-
-
-def call_singles(function: Callable[[Any, Any], Any], left: Sequence[Any], right: Sequence[Any]) -> Called:
-    """A function of two sequences on pairs of sequences of one object."""
-    return call_pairs(partial(_single, function), left, right)
+    numbers, problem = _real_values(values)
+    return Called(numbers, None if problem else error, problem)
 
 
 def call_block(function: Callable[[Any, Any], Any], left: Any, right: Any, shape: tuple[int, int]) -> Called:
@@ -50,13 +45,13 @@ def call_block(function: Callable[[Any, Any], Any], left: Any, right: Any, shape
     except BaseException as ended:
         return Called(nothing, ended)
     try:
-        return Called(real_matrix(values, shape).ravel())
+        return Called(_real_matrix(values, shape).ravel())
     except ValueError as wrong:
         return Called(nothing, problem=str(wrong))
 
 
 def call_here(call: Callable[..., Called], *arguments: Any) -> Called:
-    """Any of the above. It is not quiet: the user's function may have all threads that this caller has."""
+    """Either of the above. It is not quiet: the user's function may have all threads that this caller has."""
     with nullcontext() if has_all_threads() else within_budget():
         return call(*arguments)
 
@@ -81,33 +76,29 @@ def why_no_matrix(function: Callable[[Any, Any], Any], left: Any, right: Any, sh
     return "" if given == shape else f"an array of shape {given} for {shape[0]} and {shape[1]}"
 
 
-def _single(function: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
-    return real_matrix(function(left, right), (1, 1))[0, 0]
-
-
-def _real_values(values: list[Any], error: BaseException | None) -> Called:
-    """Numbers from what a function of two objects returned, up to the first that is none."""
+def _real_values(values: list[Any]) -> tuple[np.ndarray, str]:
+    """Numbers from what a function of two objects returned, up to the first that is none, and what is wrong with that."""
     try:
         array = np.asarray(values)
     except ValueError:  # arrays of different shapes among them
         array = np.empty((0, 0))
+    problem = ""
     if array.ndim != 1 or array.dtype.kind not in "fiub":
         for i, value in enumerate(values):
             one = np.asarray(value)
             if one.ndim or one.dtype.kind not in "fiub":
                 what = f"an array of shape {one.shape}" if one.ndim else f"{value!r} of type {type(value).__name__}"
-                good = np.array(values[:i], dtype=np.float64)
-                return Called(good, problem=f"it must return one real number, got {what}")
+                values, problem = values[:i], f"it must return one real number, got {what}"
+                break
         array = np.array([float(value) for value in values])
     numbers = array.astype(np.float64, copy=False)
     wrong = np.flatnonzero(~np.isfinite(numbers))
-    if not wrong.size:
-        return Called(numbers, error)
-    first = int(wrong[0])
-    return Called(numbers[:first], problem=f"it returned {numbers[first]}; define its value for every pair")
+    if wrong.size:
+        return numbers[: wrong[0]], f"it returned {numbers[wrong[0]]}; define its value for every pair"
+    return numbers, problem
 
 
-def real_matrix(values: Any, shape: tuple[int, int]) -> np.ndarray:
+def _real_matrix(values: Any, shape: tuple[int, int]) -> np.ndarray:
     """What a function of two sequences returned as a matrix of finite numbers."""
     sparse = sys.modules.get("scipy.sparse")  # whoever returns such a matrix has imported it, and others need not
     matrix = np.asarray(values.toarray() if sparse is not None and sparse.issparse(values) else values)

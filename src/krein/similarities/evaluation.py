@@ -6,27 +6,22 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from functools import cache as memory
 from operator import itemgetter
-from typing import Any, Self, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from krein._core.checks import truth_value
 from krein._core.errors import SimilarityError
 from krein._core.processes import deaf_to_interrupts, n_processes
 from krein._core.rows import row_blocks
 from krein.show.progress import progress
 from krein.similarities.cache import SimilarityCache, as_cache
-from krein.similarities.calls import (
-    Called,
-    call_block,
-    call_elsewhere,
-    call_here,
-    call_pairs,
-    call_singles,
-    why_no_matrix,
-)
+from krein.similarities.calls import Called, call_block, call_elsewhere, call_here, call_pairs, why_no_matrix
 from krein.similarities.objects import Objects
+
+if TYPE_CHECKING:
+    from krein.similarities.similarity import Similarity
 
 __all__ = ["Evaluation"]
 
@@ -38,59 +33,44 @@ _STRIPE = 2**18  # pairs whose places are listed at a time
 _SMALL = 8  # objects of which a function of sequences makes the whole square rather than its half
 _PROBED = (3, 2)  # objects of a first call that finds out how a function is called
 
-Place = tuple[np.ndarray, np.ndarray]  # numbers of objects on the left and on the right
+# Numbers of objects on the left and on the right: pairs, or all pairs of both for a function of two sequences
+Place = tuple[np.ndarray, np.ndarray]
 
 
 @final
-class Evaluation:
+class Evaluation(ExitStack):
     """Evaluations that belong together, such as those of one fit; a context.
 
     Parameters
     ----------
-    function : callable
-        Of two objects or two sequences of objects.
-    call : {"auto", "pairs", "blocks"}
-    average : bool
-        Whether the value of a pair is the mean of both orders.
-    n_jobs, cache, verbose
-        As in `krein.Similarity`.
-    total : int
-        How many evaluations there will be at most, to show progress against.
+    similarity : Similarity
+        What is called, and how.
+    pairs : int
+        How many there will be at most: progress is shown against it.
     """
 
-    def __init__(
-        self,
-        function: Callable[[Any, Any], Any],
-        *,
-        call: str,
-        average: bool,
-        n_jobs: int | None,
-        cache: Any,
-        verbose: bool,
-        total: int,
-    ) -> None:
+    def __init__(self, similarity: Similarity, pairs: int) -> None:
+        super().__init__()
+        distance = similarity.distance
         self.count = 0  # pairs that were evaluated
         self.asked = 0  # pairs that were asked for, whether the cache had them or not
         self.itemsize = 8  # bytes of the least precise numbers seen
-        self.takes_blocks = {"pairs": False, "blocks": True}.get(call)
-        self._function, self._average, self._total = function, average, total
-        self._cache: SimilarityCache | None = as_cache(cache)
-        self._verbose = truth_value(verbose, "verbose")
-        self._n_jobs = n_processes(n_jobs)
+        self.takes_blocks = {"pairs": False, "blocks": True}.get(similarity.call)
+        if self.takes_blocks is None and distance is not None:
+            self.takes_blocks = distance.takes_blocks
+        self._function = similarity.function if distance is None else distance.function
+        self._average = similarity.symmetrize == "average"
+        self._total = 2 * pairs if self._average else pairs
+        self._cache = as_cache(similarity.cache)
+        self._n_jobs = n_processes(similarity.n_jobs)
         self._no_blocks = ""  # why it is not called with sequences, where that was found out
-        self._stack = ExitStack()
         self._pool: Any = None  # of processes, once they are needed
+        # Of the sequences evaluated so far: their objects one by one, and their keys in the cache
+        self._items = memory(Objects.one_by_one)
+        self._keys = memory((self._cache or SimilarityCache()).keys_of)
         self._show: Callable[[int], None] = lambda done: None
-        # Of the sequences evaluated so far, by identity: their objects one by one, and their keys in the cache
-        self._parts: dict[tuple[int, str], tuple[Objects, list[Any]]] = {}
-
-    def __enter__(self) -> Self:
-        if self._verbose and self._total:
-            self._show = self._stack.enter_context(progress("evaluations", self._total))
-        return self
-
-    def __exit__(self, *error: Any) -> None:
-        self._stack.__exit__(*error)
+        if similarity.verbose and self._total:
+            self._show = self.enter_context(progress("evaluations", self._total))
 
     def rectangle(
         self, left: Objects, right: Objects, rows: np.ndarray, columns: np.ndarray, *, symmetric: bool = True
@@ -109,47 +89,56 @@ class Evaluation:
         values: np.ndarray,
         *,
         symmetric: bool = True,
+        lower: bool = False,
     ) -> None:
-        """Put the values of pairs where there are none (NaN); (j, i) in the cache serves for (i, j) if it is symmetric."""
+        """Put the values of pairs where there are none (NaN), of a square perhaps in its lower half alone.
+
+        (j, i) in the cache serves for (i, j) if it is symmetric.
+        """
         for stripe in row_blocks(rows.size, max(1, _STRIPE // max(1, columns.size))):
             missing = np.isnan(values[stripe])
+            if lower:
+                missing = np.tril(missing, stripe.start)
             if missing.any():
                 found = self._ordered(left, right, rows[stripe], columns, missing, symmetric)
                 if self._average:
-                    found = (
-                        0.5 * found + 0.5 * self._ordered(right, left, columns, rows[stripe], missing.T, symmetric).T
-                    )
+                    other = self._ordered(right, left, columns, rows[stripe], missing.T, symmetric).T
+                    found = 0.5 * found + 0.5 * other
                 values[stripe][missing] = found[missing]
 
     def square(self, objects: Objects, numbers: np.ndarray, values: np.ndarray) -> None:
         """Put the values of pairs of some objects where there are none; each pair is evaluated in one order."""
         n = numbers.size
-        if self.takes_blocks is None and not self._average:  # not called yet: the cache may have all
-            i, j = np.nonzero(np.tril(np.isnan(values)))
-            values[i, j] = values[j, i] = self._known(objects, objects, numbers[i], numbers[j], symmetric=True)
         if not np.isnan(values).any():
             return
-        if not self._find_out(objects, objects):
-            for rows in row_blocks(n, max(1, _STRIPE // max(1, n))):
-                i, j = np.nonzero(np.tril(np.isnan(values[rows]), rows.start))
-                i += rows.start
-                values[i, j] = values[j, i] = self.pairs(objects, objects, numbers[i], numbers[j])
-            return
-        if n <= _SMALL:
+        if self._cache is None:  # else the cache may have all, and nothing is called
+            self._find_out(objects, objects)
+        if not self.takes_blocks:
+            self.fill(objects, objects, numbers, numbers, values, lower=True)
+            i, j = np.nonzero(np.isnan(values))
+            values[i, j] = values[j, i]
+        elif n <= _SMALL:
             found = self.rectangle(objects, objects, numbers, numbers)
             values[:] = 0.5 * found + 0.5 * found.T
-            return
-        low, high = slice(0, n // 2), slice(n // 2, n)
-        self.fill(objects, objects, numbers[high], numbers[low], values[high, low])
-        values[low, high] = values[high, low].T
-        for part in (low, high):
-            self.square(objects, numbers[part], values[part, part])
+        else:
+            low, high = slice(0, n // 2), slice(n // 2, n)
+            self.fill(objects, objects, numbers[high], numbers[low], values[high, low])
+            values[low, high] = values[high, low].T
+            for part in (low, high):
+                self.square(objects, numbers[part], values[part, part])
 
-    def pairs(self, left: Objects, right: Objects, i: np.ndarray, j: np.ndarray) -> np.ndarray:
-        """Values of single pairs, of the object i on the left with j on the right."""
-        if not self._average:
-            return self._pairs(left, right, i, j)
-        return 0.5 * self._pairs(left, right, i, j) + 0.5 * self._pairs(right, left, j, i)
+    def with_themselves(self, objects: Objects, numbers: np.ndarray) -> np.ndarray:
+        """Values of some objects with themselves."""
+        self.asked += numbers.size * (2 if self._average else 1)
+        values = self._known(objects, objects, numbers, numbers, symmetric=True)
+        missing = np.isnan(values)
+        if missing.any():
+            unknown = numbers[missing]
+            blocks = self._find_out(objects, objects)
+            size = 1 if blocks else self._size(False)
+            pieces = [(some, some) for some in _cut(unknown, size)]
+            values[missing] = np.concatenate([*self._evaluate(objects, objects, pieces, blocks)])
+        return values
 
     def _ordered(
         self, left: Objects, right: Objects, rows: np.ndarray, columns: np.ndarray, missing: np.ndarray, symmetric: bool
@@ -164,80 +153,57 @@ class Evaluation:
             return values
         if not self._find_out(left, right):
             i, j = np.nonzero(missing)
-            values[i, j] = self._singles(left, right, rows[i], columns[j])
+            size = self._size(False)
+            pieces = list(zip(_cut(rows[i], size), _cut(columns[j], size), strict=True))
+            values[i, j] = np.concatenate([*self._evaluate(left, right, pieces, False)])
             return values
         patterns, which = np.unique(missing, axis=0, return_inverse=True)  # rows that miss the same columns go together
         for number, pattern in enumerate(patterns):
             here, there = np.flatnonzero(which.ravel() == number), np.flatnonzero(pattern)
             if there.size:
-                values[np.ix_(here, there)] = self._blocks(left, right, rows[here], columns[there])
+                # calls of which none has many more pairs than another
+                size = self._size(True)
+                width = max(1, min(there.size, size // max(1, min(here.size, int(size**0.5)))))
+                high = _cut(here, max(1, size // width))
+                places = [(some, others) for others in _cut(there, width) for some in high]
+                pieces = [(rows[some], columns[others]) for some, others in places]
+                for place, found in zip(places, self._evaluate(left, right, pieces, True), strict=True):
+                    values[np.ix_(*place)] = found.reshape(place[0].size, place[1].size)
         return values
 
-    def _pairs(self, left: Objects, right: Objects, i: np.ndarray, j: np.ndarray) -> np.ndarray:
-        """Values of single pairs in this order, from the cache or evaluated."""
-        self.asked += i.size
-        values = self._known(left, right, i, j, symmetric=True)
-        missing = np.isnan(values)
-        if missing.any():
-            values[missing] = self._singles(left, right, i[missing], j[missing])
-        return values
-
-    def _singles(self, left: Objects, right: Objects, i: np.ndarray, j: np.ndarray) -> np.ndarray:
-        """Values of single pairs by calls with two objects, or with two sequences of one object."""
-        call = call_singles if self._find_out(left, right) else call_pairs
-        ones, others = self._one_by_one(left), self._one_by_one(right)
-        values, size = np.empty(i.size), self._size(False)
-        pieces = [(i[at : at + size], j[at : at + size]) for at in range(0, i.size, size)]
-
-        def task(piece: Place) -> tuple[Any, ...]:
-            return call, self._function, _chosen(ones, piece[0]), _chosen(others, piece[1])
-
-        done = 0
-        for piece, called in self._run(task, pieces):
-            self._take(called, left, right, *piece)
-            values[done : done + called.values.size] = called.values
-            done += called.values.size
-        return values
-
-    def _blocks(self, left: Objects, right: Objects, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        """All pairs of some objects by calls with two sequences, of which none has many more pairs than another."""
-        values = np.empty((rows.size, columns.size))
-        size = self._size(True)
-        width = max(1, min(columns.size, size // max(1, min(rows.size, int(size**0.5)))))
-        places = [
-            (high, wide)
-            for wide in _cut(np.arange(columns.size), width)
-            for high in _cut(np.arange(rows.size), max(1, size // width))
-        ]
+    def _evaluate(self, left: Objects, right: Objects, places: list[Place], blocks: bool) -> Iterator[np.ndarray]:
+        """Values of pairs, place by place, by calls with two objects or with two sequences."""
 
         def task(place: Place) -> tuple[Any, ...]:
-            high, wide = place
-            return call_block, self._function, left[rows[high]].data, right[columns[wide]].data, (high.size, wide.size)
+            i, j = place
+            if blocks:
+                return call_block, self._function, left[i].data, right[j].data, (i.size, j.size)
+            return call_pairs, self._function, _chosen(self._items(left), i), _chosen(self._items(right), j)
 
-        for (high, wide), called in self._run(task, places):
-            self._take(called, left, right, np.repeat(rows[high], wide.size), np.tile(columns[wide], high.size))
-            values[np.ix_(high, wide)] = called.values.reshape(high.size, wide.size)
-        return values
+        for (i, j), called in self._run(task, places):
+            pairs = (np.repeat(i, j.size), np.tile(j, i.size)) if blocks else (i, j)
+            self._take(called, left, right, *pairs)
+            yield called.values
 
     def _size(self, blocks: bool) -> int:
         """Pairs in a piece of work."""
         least, most = (_LEAST_BLOCK, _MOST_BLOCK) if blocks else (1, _MOST_PAIRS)
         return min(most, max(least, self._total // _PIECES)) if self._total else most
 
-    def _run(self, task: Callable[[Place], tuple[Any, ...]], pieces: list[Place]) -> Iterator[tuple[Place, Called]]:
-        """What calls give, piece after piece; several processes share them."""
-        if self._n_jobs == 1 or len(pieces) < 2:
-            for piece in pieces:
-                yield piece, call_here(*task(piece))
+    def _run(self, task: Callable[[Place], tuple[Any, ...]], places: list[Place]) -> Iterator[tuple[Place, Called]]:
+        """What calls give, place after place; several processes share them."""
+        if self._n_jobs == 1 or len(places) < 2:
+            for place in places:
+                yield place, call_here(*task(place))
             return
         import joblib  # late: it takes a tenth of a second, and most fits need no other process
 
         if self._pool is None:
             pool = joblib.Parallel(n_jobs=self._n_jobs, return_as="generator", batch_size=1)
-            self._pool = self._stack.enter_context(pool)
+            self._pool = self.enter_context(pool)
         with _sharing(), deaf_to_interrupts():  # it may start processes
-            results = self._pool(joblib.delayed(call_elsewhere)(*task(piece)) for piece in pieces)
-        waiting = deque(pieces)
+            results = self._pool(joblib.delayed(call_elsewhere)(*task(place)) for place in places)
+        waiting = deque(places)
         try:
             while waiting:
                 with _sharing():
@@ -269,10 +235,10 @@ class Evaluation:
         one = not self.takes_blocks or i.size == 1
         where = f"{i[at]} and {j[at]}" if one else f"{i[0]} to {i[-1]} with objects {j[0]} to {j[-1]}"
         kept = (
-            f"{self.count:,} values were computed before and are in the cache: fit again to continue from there"
-            if self._cache is not None
-            else "with krein.Similarity(function, cache='a file') values computed before an error are kept for the next fit"
+            "with krein.Similarity(function, cache='a file') values computed before an error are kept for the next fit"
         )
+        if self._cache is not None:
+            kept = f"{self.count:,} values were computed before and are in the cache: fit again to continue from there"
         if self._no_blocks and not self.count and called.error is not None:
             kept = (
                 f"with two lists of objects it gave {self._no_blocks}; say krein.Similarity(function, call='blocks') if it "
@@ -290,13 +256,12 @@ class Evaluation:
             some, others = left[: _PROBED[0]], right[: _PROBED[1]]
             shape = len(some), len(others)
             self._no_blocks = why_no_matrix(self._function, some.data, others.data, shape)
-            if not self._no_blocks and why_no_matrix(self._function, some[:1].data, others[:1].data, (1, 1)):
-                one = call_pairs(self._function, some[:1].one_by_one(), others[:1].one_by_one())
+            self.takes_blocks = not self._no_blocks
+            if self.takes_blocks and why_no_matrix(self._function, some[:1].data, others[:1].data, (1, 1)):
+                one = call_here(call_pairs, self._function, some[:1].one_by_one(), others[:1].one_by_one())
                 if one.error is not None and not isinstance(one.error, Exception):
                     raise one.error  # Ctrl-C
-                self.takes_blocks = one.error is not None or bool(one.problem)
-            else:
-                self.takes_blocks = not self._no_blocks
+                self.takes_blocks = not one.values.size
             if self.takes_blocks:
                 self.count += shape[0] * shape[1] + 1
         return bool(self.takes_blocks)
@@ -305,26 +270,8 @@ class Evaluation:
         """Values of pairs that the cache has, NaN for the others."""
         if self._cache is None:
             return np.full(i.size, np.nan)
-        left_keys, right_keys = _chosen(self._keys(left), i), _chosen(self._keys(right), j)
-        return self._cache.look_up(left_keys, right_keys, symmetric=symmetric and not self._average)
-
-    def _one_by_one(self, objects: Objects) -> list[Any]:
-        def parts() -> list[Any]:
-            if self.takes_blocks:
-                return [objects[k : k + 1].data for k in range(len(objects))]
-            return objects.one_by_one()
-
-        return self._part(objects, "objects", parts)
-
-    def _keys(self, objects: Objects) -> list[bytes]:
-        cache = self._cache
-        assert cache is not None
-        return self._part(objects, "keys", lambda: cache.keys_of(objects))
-
-    def _part(self, objects: Objects, kind: str, make: Callable[[], list[Any]]) -> list[Any]:
-        if (id(objects), kind) not in self._parts:
-            self._parts[id(objects), kind] = objects, make()
-        return self._parts[id(objects), kind][1]
+        keys = _chosen(self._keys(left), i), _chosen(self._keys(right), j)
+        return self._cache.look_up(*keys, symmetric=symmetric and not self._average)
 
 
 def _chosen(items: list[Any], numbers: np.ndarray) -> list[Any]:

@@ -7,34 +7,43 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
 from krein._core.checks import FrozenParams, one_of, truth_value
 from krein._core.processes import n_processes
 from krein.kernels import NAMED_KERNELS, DeltaGaussian, Kernel, parse_kernel
-from krein.similarities.block_source import BlockSource, KernelSimilarity, PrecomputedSimilarity, TrainingMatrix
 from krein.similarities.cache import as_cache
+from krein.similarities.direct_source import KernelSimilarity, PrecomputedSimilarity, TrainingMatrix
 from krein.similarities.distance_kernel import DistanceKernel, told
 from krein.similarities.evaluation import Evaluation
 from krein.similarities.matrix_checks import check_symmetric
 from krein.similarities.metrics import METRICS, is_metric, prepared
 from krein.similarities.objects import Objects, as_objects
 
-__all__ = ["Pilot", "Similarity", "as_similarity", "distance_of", "is_called", "is_precomputed", "kernel_of"]
+__all__ = [
+    "BlockSource",
+    "Pilot",
+    "Similarity",
+    "as_similarity",
+    "distance_of",
+    "is_called",
+    "is_precomputed",
+    "kernel_of",
+]
 
 CALLS = ("auto", "pairs", "blocks")  # how a function is called, in the order in which errors list it
 SYMMETRIZE = ("error", "average")  # what to do with asymmetry, in the order in which errors list it
 
 _PILOT = 32  # objects, spread over all, of which all pairs are evaluated in both orders before anything else
 _PILOT_TO_FIT = 64  # where the scale of a distance is learned from them
-_PAID = 0.7  # of the landmarks: all ordered pairs of so many objects are half the square of all of them
+_REPEATED = 0.3  # of all objects: the pairs of so many are less than a tenth of all pairs
 
 
 @final
 @dataclass(frozen=True)
-class Similarity(FrozenParams, BlockSource):
+class Similarity(FrozenParams):
     """A similarity of two objects: how it is called, made symmetric, shared among processes and kept is said once, here.
 
     Every estimator that takes a function of two objects takes a `Similarity` in its place; a function alone is taken as
@@ -50,7 +59,7 @@ class Similarity(FrozenParams, BlockSource):
         whether it returns a matrix of the right shape.
     symmetrize : {"error", "average"}, default="error"
         What to do if the similarity of a and b is not that of b and a: raise an error, or take the mean of both at twice the
-        cost. For this test up to 32 training objects are compared in both orders.
+        cost. For this test up to 32 training objects are compared in both orders, at most a tenth more evaluations.
     n_jobs : int or None, default=None
         Number of processes that share the evaluations; -1 for one per processor, None for 1 unless
         ``joblib.parallel_config`` sets another number. The values do not depend on it.
@@ -140,9 +149,9 @@ class Similarity(FrozenParams, BlockSource):
 
     def training(self, X: Any) -> TrainingMatrix:
         n = len(X)
-        both = min(n, _PILOT)  # are compared in both orders
+        both = min(_PILOT, int(_REPEATED * n))  # are compared in both orders
         with self.evaluation(n * (n + 1) // 2 + both * (both - 1) // 2) as evaluation:
-            pilot = self.look(X, evaluation, n)
+            pilot = self.look(X, evaluation, both)
             values = np.full((n, n), np.nan)
             if self.distance is not None and self.distance.self_value is not None:
                 np.fill_diagonal(values, self.distance.self_value)
@@ -153,27 +162,14 @@ class Similarity(FrozenParams, BlockSource):
 
     def evaluation(self, pairs: int) -> Evaluation:
         """A context in which so many pairs are evaluated, or fewer."""
-        average = self.symmetrize == "average"
-        call = self.call
-        if call == "auto" and self.distance is not None and self.distance.takes_blocks:
-            call = "blocks"
-        return Evaluation(
-            self.function if self.distance is None else self.distance.function,
-            call=call,
-            average=average,
-            n_jobs=self.n_jobs,
-            cache=self.cache,
-            verbose=self.verbose,
-            total=pairs * (2 if average else 1),
-        )
+        return Evaluation(self, pairs)
 
-    def look(self, X: Objects, evaluation: Evaluation, count: int) -> Pilot:
-        """Compare some objects with each other in both orders: is it symmetric, what is its scale, and how is it called?
+    def look(self, X: Objects, evaluation: Evaluation, most: int) -> Pilot:
+        """Compare so many objects with each other in both orders: is it symmetric, what is its scale, and how is it called?
 
-        As many as the evaluations that symmetry saves among so many landmarks will pay for, and for the scale of a distance
-        some more.
+        At most 32, at least 3, and for the scale of a distance some more.
         """
-        n, size = len(X), min(_PILOT, max(3, int(_PAID * count)))
+        n, size = len(X), min(_PILOT, max(3, most))
         needs_fit = self.distance is not None and self.distance.needs_fit
         if needs_fit:
             size = min(_PILOT_TO_FIT, max(size, math.isqrt(n)))
@@ -191,24 +187,15 @@ class Similarity(FrozenParams, BlockSource):
         return Pilot(learned, numbers, values)
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class Pilot:
-    """What a first look at some objects found.
-
-    Parameters
-    ----------
-    similarity : Similarity
-        With all that was learned.
-    numbers : ndarray of int
-        The objects, ascending.
-    values : ndarray of shape (len(numbers), len(numbers))
-        What the function gave for them, the mean of both orders.
-    """
+class Pilot(NamedTuple):
+    """What a first look at some objects found: the similarity with all that was learned, and values in both orders."""
 
     similarity: Similarity
-    numbers: np.ndarray
-    values: np.ndarray
+    numbers: np.ndarray  # of the objects, ascending
+    values: np.ndarray  # what the function gave for them, the mean of both orders
+
+
+BlockSource = Similarity | KernelSimilarity | PrecomputedSimilarity
 
 
 def _check_takes_two(function: Callable[..., Any]) -> None:
@@ -253,12 +240,9 @@ def distance_of(kernel: Any) -> DistanceKernel | None:
 
 def kernel_of(similarity: BlockSource) -> Any:
     """What a fitted similarity would be given as ``kernel`` for."""
-    if isinstance(similarity, PrecomputedSimilarity):
-        return "precomputed" if similarity.kernel is None else similarity.kernel
     if isinstance(similarity, Similarity):
         return similarity.function
-    assert isinstance(similarity, KernelSimilarity)
-    return similarity.kernel
+    return "precomputed" if similarity.kernel is None else similarity.kernel
 
 
 def as_similarity(given: Any) -> BlockSource:

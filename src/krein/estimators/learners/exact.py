@@ -61,7 +61,7 @@ class ExactKreinRidge(KernelMatrixMixin, SavableMixin, RegressorMixin, FrozenPar
         Training rows, of unit length if the kernel is defined on a sphere; or objects.
     n_evaluations_ : int
         Number of similarities that `fit` computed: (i, j) is used for (j, i), and no pair is computed twice; but a function is
-        tested for symmetry on up to 32 objects, which are compared in both orders.
+        tested for symmetry on up to 32 objects, which are compared in both orders, at most a tenth more evaluations.
 
     Notes
     -----

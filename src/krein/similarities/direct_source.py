@@ -1,12 +1,11 @@
-"""What Nyström and the exact learners need of a similarity: blocks of values, wherever they come from."""
+"""Similarities of which any block can be had at no great cost: kernels of this library, and matrices."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Self, final
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,7 +15,10 @@ from krein.kernels import Kernel
 from krein.similarities.distance_kernel import DistanceKernel
 from krein.similarities.matrix_checks import check_kind, check_symmetric, symmetric_part
 
-__all__ = ["BlockSource", "DirectSource", "KernelSimilarity", "PrecomputedSimilarity", "TrainingMatrix"]
+if TYPE_CHECKING:
+    from krein.similarities.similarity import BlockSource
+
+__all__ = ["DirectSource", "KernelSimilarity", "PrecomputedSimilarity", "TrainingMatrix"]
 
 _LEARNED_FROM = 512  # objects, spread over all, whose entries a kernel of a matrix learns from
 
@@ -44,101 +46,58 @@ class TrainingMatrix:
     n_evaluations: int
 
 
-class BlockSource(ABC):
-    """A symmetric function of two objects, given by blocks of its matrix.
-
-    Rows are placed once (`place`); landmarks are whatever `block` compares rows with: objects, rows, or numbers of training
-    objects where there is nothing but a matrix.
-    """
-
-    @abstractmethod
-    def place(self, X: Any, name: str = "X") -> Any:
-        """Rows in the form the other methods take them."""
-
-    @abstractmethod
-    def block(self, X: Any, landmarks: Any) -> np.ndarray:
-        """Similarities of placed rows to landmarks."""
-
-    @abstractmethod
-    def training(self, X: Any) -> TrainingMatrix:
-        """The whole matrix of placed training rows."""
-
-
-class DirectSource(BlockSource):
-    """A similarity of which any block can be had at no great cost: a kernel of this library, or a matrix."""
-
-    @property
-    @abstractmethod
-    def has_vectors(self) -> bool:
-        """Whether rows are points that can be averaged."""
-
-    @abstractmethod
-    def settled(self, X: Any) -> Self:
-        """The similarity with all it has to learn from placed training rows; an error if they cannot be used."""
-
-    @abstractmethod
-    def landmarks(self, X: Any, rows: np.ndarray | None = None) -> Any:
-        """The landmarks that are these rows of placed training data."""
-
-    @abstractmethod
-    def square(self, X: Any, landmarks: Any) -> np.ndarray:
-        """Similarities among landmarks."""
-
-    def against(self, landmarks: Any) -> Callable[[Any, np.ndarray], None]:
-        """`block` for many rows and always the same landmarks."""
-        return partial(_write_block, self, landmarks)
-
-    @abstractmethod
-    def self_similarities(self, X: Any, rows: np.ndarray) -> np.ndarray:
-        """Similarities of some rows with themselves."""
-
-    def training(self, X: Any) -> TrainingMatrix:
-        settled = self.settled(X)
-        rows = settled.landmarks(X)
-        matrix = np.asarray(settled.square(X, rows), dtype=np.float64)
-        return TrainingMatrix(settled, rows, matrix, X.shape[0] * (X.shape[0] + 1) // 2 if self.has_vectors else 0)
-
-
 @final
 @dataclass(frozen=True)
-class KernelSimilarity(DirectSource):
-    """A kernel of this library."""
+class KernelSimilarity:
+    """A kernel of this library; landmarks are rows."""
 
     kernel: Kernel
 
-    has_vectors = True
+    has_vectors: ClassVar[bool] = True  # rows are points that can be averaged
 
     def __post_init__(self) -> None:
         if not isinstance(self.kernel, Kernel):
             raise ValueError(f"kernel must be a kernel of krein.kernels, got {self.kernel!r}")
 
     def place(self, X: Any, name: str = "X") -> Any:
+        """Rows in the form the other methods take them."""
         return self.kernel.place(X, f"the sparse matrix {name}" if sp.issparse(X) else name)
 
-    def settled(self, X: Any) -> Self:
+    def settled(self, X: Any) -> KernelSimilarity:
+        """The similarity with all it has to learn from placed training rows; an error if they cannot be used."""
         return self
 
-    def landmarks(self, X: Any, rows: np.ndarray | None = None) -> Any:
-        return X if rows is None else X[rows]
+    def landmarks(self, X: Any, rows: np.ndarray) -> Any:
+        """The landmarks that are these rows of placed training data."""
+        return X[rows]
 
     def block(self, X: Any, landmarks: Any) -> np.ndarray:
+        """Similarities of placed rows to landmarks."""
         return self.kernel.gram(X, landmarks)
 
     def square(self, X: Any, landmarks: Any) -> np.ndarray:
+        """Similarities among landmarks."""
         return self.kernel.gram(landmarks)
 
     def against(self, landmarks: Any) -> Callable[[Any, np.ndarray], None]:
+        """`block` for many rows and always the same landmarks, written into an array."""
         if sp.issparse(landmarks):
-            return super().against(landmarks)
+            return partial(_write_block, self, landmarks)
         return Sections(self.kernel, np.asarray(landmarks, dtype=np.float64)).write
 
     def self_similarities(self, X: Any, rows: np.ndarray) -> np.ndarray:
+        """Similarities of some rows with themselves."""
         return np.full(rows.size, float(self.kernel.radial(np.zeros(1))[0]))
+
+    def training(self, X: Any) -> TrainingMatrix:
+        """The whole matrix of placed training rows."""
+        n = X.shape[0]
+        return TrainingMatrix(self, X, np.asarray(self.kernel.gram(X), dtype=np.float64), n * (n + 1) // 2)
 
 
 @final
 @dataclass(frozen=True)
-class PrecomputedSimilarity(DirectSource):
+class PrecomputedSimilarity:
     """Rows of a matrix of similarities to all training objects; a landmark is the number of a training object.
 
     Parameters
@@ -149,28 +108,25 @@ class PrecomputedSimilarity(DirectSource):
 
     kernel: DistanceKernel | None = None
 
-    has_vectors = False
+    has_vectors: ClassVar[bool] = False
 
     def place(self, X: Any, name: str = "X") -> Any:
         return X
 
     def settled(self, X: Any) -> PrecomputedSimilarity:
         if X.shape[0] != X.shape[1]:
-            raise ValueError(self._no_square(X.shape))
+            kind, way_out = "distances", "for rows of numbers name a distance, such as 'euclidean'"
+            if self.kernel is None:
+                kind = "similarities"
+                way_out = (
+                    "a block of similarities to some landmarks needs landmarks: their numbers among the rows, or the matrix of "
+                    "their similarities to each other"
+                )
+            raise ValueError(
+                f"'precomputed' is fitted on a square matrix of {kind} between training objects, got shape {X.shape}; {way_out}"
+            )
         self.check(X, "the precomputed matrix")
         return self.learned(X)
-
-    def _no_square(self, shape: tuple[int, ...]) -> str:
-        if self.kernel is not None:
-            return (
-                f"'precomputed' is fitted on the square matrix of distances between training objects, got shape {shape}; for rows "
-                "of numbers name a distance, such as 'euclidean'"
-            )
-        return (
-            f"kernel='precomputed' is fitted on a square matrix of similarities between training objects, got shape {shape}; a "
-            "block of similarities to some landmarks needs landmarks: their numbers among the rows, or the matrix of their "
-            "similarities to each other"
-        )
 
     def check(self, matrix: Any, what: str) -> None:
         """Refuse a square matrix that is not symmetric, or holds distances for similarities or the other way round."""
@@ -192,7 +148,7 @@ class PrecomputedSimilarity(DirectSource):
         apart = values[rows[:, None] != columns] if X.shape[0] == X.shape[1] else values.ravel()
         return PrecomputedSimilarity(self.kernel.fitted(apart))
 
-    def landmarks(self, X: Any, rows: np.ndarray | None = None) -> np.ndarray | None:
+    def landmarks(self, X: Any, rows: np.ndarray) -> np.ndarray:
         return rows
 
     def block(self, X: Any, landmarks: Any) -> np.ndarray:
@@ -206,8 +162,18 @@ class PrecomputedSimilarity(DirectSource):
         diagonal = np.asarray(X.diagonal()[rows], dtype=np.float64)
         return diagonal if self.kernel is None else self.kernel.similarity(diagonal)
 
+    def against(self, landmarks: Any) -> Callable[[Any, np.ndarray], None]:
+        return partial(_write_block, self, landmarks)
 
-def _write_block(similarity: BlockSource, landmarks: Any, X: Any, out: np.ndarray) -> None:
+    def training(self, X: Any) -> TrainingMatrix:
+        settled = self.settled(X)
+        return TrainingMatrix(settled, None, np.asarray(settled.square(X, None), dtype=np.float64), 0)
+
+
+DirectSource = KernelSimilarity | PrecomputedSimilarity
+
+
+def _write_block(similarity: DirectSource, landmarks: Any, X: Any, out: np.ndarray) -> None:
     out[:] = similarity.block(X, landmarks)
 
 

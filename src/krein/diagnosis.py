@@ -11,13 +11,16 @@ from krein.kernels import Kernel, parse_kernel
 from krein.learning.folds import N_FOLDS
 from krein.learning.negative_part import score_negative_part
 from krein.matrices import check_kind
-from krein.matrices.concentration import Concentration, concentration_of_negative_part
-from krein.matrices.entries import EntryScan, as_square, in_range, scan_entries
+from krein.matrices.entries import EntryScan, TriangleCheck, as_square, check_triangles, in_range, scan_entries
 from krein.matrices.matrix_diagnosis import MatrixDiagnosis, PartScores
-from krein.matrices.matrix_operator import SymmetricOperator
+from krein.matrices.matrix_operator import SymmetricOperator, symmetrized
 from krein.matrices.matrix_spectrum import MatrixSpectrum, NoiseBand, matrix_spectrum, noise_band
-from krein.matrices.replication import Replication, replicate_negative_part
-from krein.matrices.triangles import TriangleCheck, check_triangles
+from krein.matrices.noise_or_signal import (
+    Concentration,
+    Replication,
+    concentration_of_negative_part,
+    replicate_negative_part,
+)
 from krein.measures import Diagnosis
 from krein.measures import diagnose as diagnose_kernel
 from krein.rows.targets import are_quantities, target_columns
@@ -26,6 +29,7 @@ __all__ = ["diagnose"]
 
 _SCORED = 800  # objects that cross-validation uses at most
 _SHAPED = 8  # negative eigenvalues that have a shape to compare with a semicircle
+_ROUNDED = 1e-12  # asymmetry below which the halves are not averaged
 _MOSTLY = 0.35  # share of negative directions found again, above which the negative part is signal and not a mixture
 
 
@@ -91,7 +95,7 @@ def diagnose(
     negative eigenvalues fills a known number of directions, and signal fills fewer. If neither test decides, and predictions of
     ``y`` are not better with the negative part, the verdict is ``"undecided"``. Up to 1,500 objects all eigenvalues are computed;
     for more, both ends and the density of the spectrum are estimated from 40 products with blocks of 8 vectors, and no further
-    array of the size of the matrix is allocated.
+    array of the size of the matrix is allocated if it is symmetric.
 
     Examples
     --------
@@ -141,7 +145,9 @@ def _of_matrix(given: Any, kind: bool | None, y: Any, noise: float | None, rng: 
             else "diagnose distances with distance=True, and similarities that have zeros there with distance=False",
         )
     split_rng, lanczos_rng, triangle_rng, fold_rng, noise_rng = rng.spawn(5)
-    operator = SymmetricOperator(matrix, distance, symmetric=scan.largest_gap == 0.0 or scan.asymmetry < 1e-12)
+    if scan.asymmetry >= _ROUNDED:
+        matrix = symmetrized(matrix, distance)
+    operator = SymmetricOperator(matrix, distance)
     triangles = check_triangles(matrix, triangle_rng) if distance else None
     spectrum = matrix_spectrum(operator, scan.largest**2 if distance else scan.largest, scan.precision, lanczos_rng)
     band = noise_band(spectrum, scan.n_objects, None if noise is None else float(noise) / unit)

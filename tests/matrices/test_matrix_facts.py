@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 
 from krein.matrices import matrix_spectrum as module
-from krein.matrices.entries import as_square, scan_entries
+from krein.matrices.entries import as_square, check_triangles, scan_entries
 from krein.matrices.matrix_operator import SymmetricOperator
 from krein.matrices.matrix_spectrum import matrix_spectrum, noise_band
-from krein.matrices.replication import replicate_negative_part
-from krein.matrices.triangles import check_triangles
+from krein.matrices.noise_or_signal import replicate_negative_part
 
 
 def symmetric_noise(rng, n, deviation):

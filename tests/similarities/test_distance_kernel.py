@@ -23,8 +23,7 @@ from krein import (
 )
 from krein.learning.distance_choice import best_form, best_form_by_landmarks
 from krein.learning.strengths import RIDGES
-from krein.nystroem.spectrum import signed_root, signed_spectrum
-from krein.nystroem.truncation import cut_by_halves
+from krein.nystroem.spectrum import cut_by_halves, signed_root, signed_spectrum
 from krein.similarities.metrics import METRICS, metric_source, named_metric
 
 

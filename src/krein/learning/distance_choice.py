@@ -13,8 +13,7 @@ from krein.learning.leave_one_out import loo_scores
 from krein.learning.path import ridge_path
 from krein.learning.strengths import RIDGES
 from krein.learning.sums import CenteredSums
-from krein.nystroem.spectrum import signed_root, signed_spectrum
-from krein.nystroem.truncation import cut_by_halves
+from krein.nystroem.spectrum import cut_by_halves, signed_root, signed_spectrum
 from krein.similarities import DistanceKernel, PrecomputedSimilarity, Similarity, TrainingMatrix
 from krein.similarities.matrix_checks import symmetric_part
 

@@ -11,7 +11,7 @@ from krein._core.rows import row_blocks
 from krein._core.threads import quiet_blas
 from krein.learning.components import principal_axes
 from krein.learning.sums import NormalSums
-from krein.matrices.centering import centered_inner_products, centered_rows, square_means
+from krein.matrices.matrix_operator import centered_inner_products, centered_rows, square_means
 from krein.nystroem.fitted_nystroem import check_landmarks
 from krein.nystroem.spectrum import signed_root, signed_spectrum
 from krein.similarities import BlockSource, DirectSource, Similarity

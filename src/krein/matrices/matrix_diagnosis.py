@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from krein.matrices.entries import EntryScan
+from krein.matrices.entries import EntryScan, TriangleCheck
 from krein.matrices.matrix_spectrum import MatrixSpectrum, NoiseBand
-from krein.matrices.replication import Replication
-from krein.matrices.triangles import TriangleCheck
+from krein.matrices.noise_or_signal import Replication
 from krein.show.cards import card, sketch, stems, text_card
 from krein.show.style import Style
 

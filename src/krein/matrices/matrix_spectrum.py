@@ -124,7 +124,7 @@ def matrix_spectrum(
     else:
         ritz = block_lanczos(operator.apply, n, rng)
         values, vectors, weights = ritz.values, ritz.vectors, ritz.weights
-        trace, square_sum = operator.trace, operator.square_sum
+        trace, square_sum = operator.sums()
     size = float(np.abs(values).max(initial=0.0))
     rounding = max(
         _ENTRY_ROUNDING * np.sqrt(n) * precision * largest, _SOLVER_ROUNDING * float(np.finfo(np.float64).eps) * size

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
+from scipy.sparse.linalg import LinearOperator, cg
 
 from krein.nystroem.spectrum import SignedSpectrum, signed_spectrum
 
@@ -113,19 +114,12 @@ def _newton_step(spectrum: SignedSpectrum, gradient: np.ndarray) -> np.ndarray:
 
     squares = np.square(U)
     scale = np.einsum("ij,ij->i", squares @ slopes, squares) + ridge
-    x = np.zeros_like(gradient)
-    residual = -gradient
-    z = residual / scale
-    direction, product = z, float(residual @ z)
-    least = _INNER_TOL * float(np.linalg.norm(gradient))
-    for _ in range(_INNER_STEPS):
-        image = hessian(direction)
-        length = product / float(direction @ image)
-        x = x + length * direction
-        residual = residual - length * image
-        if np.linalg.norm(residual) <= least:
-            break
-        z = residual / scale
-        before, product = product, float(residual @ z)
-        direction = z + (product / before) * direction
-    return x
+    shape = (values.size, values.size)
+    x, _ = cg(
+        LinearOperator(shape, hessian),
+        -gradient,
+        rtol=_INNER_TOL,
+        maxiter=_INNER_STEPS,
+        M=LinearOperator(shape, lambda h: h / scale),
+    )
+    return np.asarray(x)

@@ -12,7 +12,7 @@ import numpy as np
 from krein._core.rows import row_blocks
 from krein._core.staircase import Staircase
 from krein._core.threads import n_threads, quiet_blas, share
-from krein.nystroem.truncation import check_fraction
+from krein.nystroem.spectrum import check_fraction
 from krein.similarities.direct_source import DirectSource
 from krein.similarities.objects import Objects
 from krein.similarities.similarity import BlockSource, Similarity

@@ -3,7 +3,7 @@ r"""Fitting Nyström features: landmarks, the signed root of their matrix, and w
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
@@ -14,13 +14,15 @@ from krein.nystroem.candidate_columns import KernelChoice
 from krein.nystroem.fitted_nystroem import FittedNystroem, fill_features
 from krein.nystroem.landmarks import check_rule, landmark_objects, select_landmarks
 from krein.nystroem.spectrum import (
-    SignedSpectrum,
+    CLEAR_OF_ROUNDING,
+    best_cut,
+    check_tol,
     compress_features,
+    cut_by_halves,
     positive_root,
     signed_root,
     signed_spectrum,
 )
-from krein.nystroem.truncation import CLEAR_OF_ROUNDING, best_cut, check_tol, cut_by_halves
 from krein.similarities.direct_source import DirectSource, PrecomputedSimilarity
 from krein.similarities.matrix_checks import symmetric_part
 from krein.similarities.objects import Objects
@@ -96,6 +98,20 @@ class NystroemFit:
         return out
 
 
+class _Found(NamedTuple):
+    """Landmarks and the signed root of their matrix, before they are brought to the width that is wanted."""
+
+    similarity: BlockSource
+    landmarks: Any
+    root: np.ndarray
+    signature: np.ndarray
+    eigenvalues: np.ndarray
+    tol: float
+    dtype: np.dtype
+    n_evaluations: int
+    block: np.ndarray | None = None
+
+
 def fit_nystroem(
     similarity: BlockSource,
     X: Any,
@@ -114,15 +130,36 @@ def fit_nystroem(
     X = similarity.place(X)
     landmark_rng, sample_rng = rng.spawn(2)
     if isinstance(similarity, Similarity):
-        return _fit_called(similarity, X, recipe, landmark_rng, sample_rng, choose)
-    assert isinstance(similarity, DirectSource)
-    if (
+        found = _fit_called(similarity, X, recipe, landmark_rng, sample_rng, choose)
+    elif (
         isinstance(similarity, PrecomputedSimilarity)
         and X.shape[0] != X.shape[1]
         and not isinstance(recipe.landmarks, str)
     ):
-        return _from_given_block(similarity, X, recipe, sample_rng)
-    return _fit_direct(similarity.settled(X), X, recipe, landmark_rng, sample_rng)
+        found = _from_given_block(similarity, X, recipe, sample_rng)
+    else:
+        found = _fit_direct(similarity.settled(X), X, recipe, landmark_rng, sample_rng)
+    root, signature, count = found.root, found.signature, found.n_evaluations
+    with quiet_blas():
+        if found.eigenvalues.size > recipe.n_components:
+            rows = _some_rows(X, _COMPRESSION_ROWS * root.shape[0], sample_rng)
+            if isinstance(found.similarity, Similarity) or found.block is not None:
+                assert found.block is not None
+                features = found.block[rows] @ root
+            else:
+                features = np.empty((rows.size, root.shape[1]), dtype=X.dtype)
+                stairs = Staircase.of(root.astype(X.dtype), signature)
+                fill_features(found.similarity.against(found.landmarks), X[rows], stairs, features)
+                count += rows.size * root.shape[0]
+            turn, signature = compress_features(features, signature, recipe.n_components)
+            root = root @ turn
+        root, signature = as_staircase(root, signature)
+    padded = np.ones(recipe.n_components)
+    padded[: signature.size] = signature
+    kept = found.eigenvalues[: recipe.n_components]
+    fitted = FittedNystroem(found.similarity, found.landmarks, root.astype(found.dtype), padded, kept, found.tol)
+    counted = isinstance(similarity, Similarity) or similarity.has_vectors
+    return NystroemFit(fitted, count if counted else 0, found.block)
 
 
 def _fit_called(
@@ -132,8 +169,8 @@ def _fit_called(
     landmark_rng: np.random.Generator,
     sample_rng: np.random.Generator,
     choose: KernelChoice | None,
-) -> NystroemFit:
-    """A fit where every value is a call."""
+) -> _Found:
+    """Where every value is a call."""
     count = min(recipe.n_landmarks, len(X))
     with similarity.evaluation((count + 1) * len(X)) as evaluation:
         pilot = similarity.look(X, evaluation, int(_PAID * count))
@@ -149,8 +186,7 @@ def _fit_called(
         tol = best_cut(spectrum, left, left, learned.similarities(pilot.values), evaluation.itemsize)
     elif tol is None:
         tol = cut_by_halves(block, square, sample_rng, evaluation.itemsize, _HELD_OUT)
-    fitted = _from_block(learned, found.objects, block, spectrum, tol, recipe, sample_rng, X.dtype)
-    return NystroemFit(fitted, evaluation.count, block)
+    return _Found(learned, found.objects, *signed_root(spectrum, tol), tol, X.dtype, evaluation.count, block)
 
 
 def _fit_direct(
@@ -159,8 +195,8 @@ def _fit_direct(
     recipe: NystroemRecipe,
     landmark_rng: np.random.Generator,
     sample_rng: np.random.Generator,
-) -> NystroemFit:
-    """A fit where any block can be had."""
+) -> _Found:
+    """Where any block can be had."""
     chosen, count = select_landmarks(similarity, X, recipe.n_landmarks, recipe.landmarks, landmark_rng)
     square = similarity.square(X, chosen)
     count += square.shape[0] * (square.shape[0] + 1) // 2
@@ -169,32 +205,23 @@ def _fit_direct(
     clear = CLEAR_OF_ROUNDING[X.dtype.itemsize] if tol is None and similarity.has_vectors else tol
     positive = None if clear is None else positive_root(square, clear)
     if clear is not None and positive is not None:
-        tol, (root, eigenvalues) = clear, positive
-        signature = np.ones(eigenvalues.size)
-    else:
-        spectrum = signed_spectrum(square)
-        if tol is None:
-            sample = _some_rows(X, _HELD_OUT, sample_rng)
-            exact = similarity.square(X, similarity.landmarks(X, sample))
-            left = np.empty((sample.size, square.shape[0]), dtype=X.dtype)
-            similarity.against(chosen)(X[sample], left)
-            count += sample.size * (sample.size + 1) // 2 + left.size
-            tol = best_cut(spectrum, left, left, exact, min(X.dtype.itemsize, exact.dtype.itemsize))
-        root, signature, eigenvalues = signed_root(spectrum, tol)
-    if eigenvalues.size > recipe.n_components:
-        rows = _some_rows(X, _COMPRESSION_ROWS * root.shape[0], sample_rng)
-        features = np.empty((rows.size, root.shape[1]), dtype=X.dtype)
-        fill_features(similarity.against(chosen), X[rows], Staircase.of(root.astype(X.dtype), signature), features)
-        count += rows.size * root.shape[0]
-        root, signature = _compressed(features, root, signature, recipe.n_components)
-    fitted = _fitted(similarity, chosen, root, signature, eigenvalues, tol, recipe, X.dtype)
-    return NystroemFit(fitted, count if similarity.has_vectors else 0)
+        root, eigenvalues = positive
+        return _Found(similarity, chosen, root, np.ones(eigenvalues.size), eigenvalues, clear, X.dtype, count)
+    spectrum = signed_spectrum(square)
+    if tol is None:
+        sample = _some_rows(X, _HELD_OUT, sample_rng)
+        exact = similarity.square(X, similarity.landmarks(X, sample))
+        left = np.empty((sample.size, square.shape[0]), dtype=X.dtype)
+        similarity.against(chosen)(X[sample], left)
+        count += sample.size * (sample.size + 1) // 2 + left.size
+        tol = best_cut(spectrum, left, left, exact, min(X.dtype.itemsize, exact.dtype.itemsize))
+    return _Found(similarity, chosen, *signed_root(spectrum, tol), tol, X.dtype, count)
 
 
 def _from_given_block(
     similarity: PrecomputedSimilarity, X: Any, recipe: NystroemRecipe, rng: np.random.Generator
-) -> NystroemFit:
-    """A fit on similarities of all training objects to some landmarks, given as numbers of rows or with their own matrix."""
+) -> _Found:
+    """Where X holds similarities to landmarks alone, which are given as numbers of rows or with their own matrix."""
     given, count = np.asarray(recipe.landmarks), X.shape[1]
     learned = similarity.learned(X)
     block = learned.block(X, None)
@@ -216,52 +243,8 @@ def _from_given_block(
     square, tol = symmetric_part(learned.block(among, None)), check_tol(recipe.eigenvalue_tol)
     if tol is None:
         tol = cut_by_halves(block, square, rng, X.dtype.itemsize, _HELD_OUT)
-    numbers, spectrum = np.arange(count), signed_spectrum(square)
-    return NystroemFit(_from_block(learned, numbers, block, spectrum, tol, recipe, rng, X.dtype), 0, block)
-
-
-def _from_block(
-    similarity: BlockSource,
-    landmarks: Any,
-    block: np.ndarray,
-    spectrum: SignedSpectrum,
-    tol: float,
-    recipe: NystroemRecipe,
-    rng: np.random.Generator,
-    dtype: np.dtype,
-) -> FittedNystroem:
-    """Features from nothing but the similarities of all objects to the landmarks."""
-    root, signature, eigenvalues = signed_root(spectrum, tol)
-    if eigenvalues.size > recipe.n_components:
-        rows = _some_rows(block, _COMPRESSION_ROWS * root.shape[0], rng)
-        root, signature = _compressed(block[rows] @ root, root, signature, recipe.n_components)
-    return _fitted(similarity, landmarks, root, signature, eigenvalues, tol, recipe, dtype)
-
-
-def _compressed(
-    features: np.ndarray, root: np.ndarray, signature: np.ndarray, width: int
-) -> tuple[np.ndarray, np.ndarray]:
-    with quiet_blas():
-        turn, signature = compress_features(features, signature, width)
-        return root @ turn, signature
-
-
-def _fitted(
-    similarity: BlockSource,
-    landmarks: Any,
-    root: np.ndarray,
-    signature: np.ndarray,
-    eigenvalues: np.ndarray,
-    tol: float,
-    recipe: NystroemRecipe,
-    dtype: np.dtype,
-) -> FittedNystroem:
-    with quiet_blas():
-        root, signature = as_staircase(root, signature)
-    padded = np.ones(recipe.n_components)
-    padded[: signature.size] = signature
-    kept = eigenvalues[: recipe.n_components]
-    return FittedNystroem(similarity, landmarks, root.astype(dtype), padded, kept, tol)
+    spectrum = signed_spectrum(square)
+    return _Found(learned, np.arange(count), *signed_root(spectrum, tol), tol, X.dtype, 0, block)
 
 
 def _some_rows(X: Any, count: int, rng: np.random.Generator) -> np.ndarray:

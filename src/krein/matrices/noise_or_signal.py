@@ -1,4 +1,4 @@
-r"""Is a negative part noise or signal? Directions of one half of the objects looked for in the other half, and directions counted."""
+r"""Is a negative part noise or signal? Directions of one half of the objects looked for in the other, and directions counted."""
 
 from __future__ import annotations
 

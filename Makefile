@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 SETUP  := $(VENV)/.ready
+EXAMPLES := $(VENV)/.examples
 BENCH  := .venv-bench
 CONTEST := .venv-contest
 
@@ -137,7 +138,12 @@ history: $(BENCH)/.ready
 house: $(SETUP)
 	$(BIN)/python tools/house.py
 
-docs: $(SETUP)
+# What examples need and the docs extra does not bring; an example whose package does not install is shown without its output
+$(EXAMPLES): $(SETUP) docs/packages.txt
+	-$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r docs/packages.txt
+	@touch $@
+
+docs: $(EXAMPLES)
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 	$(BIN)/python tools/links.py docs/_build/html
 

@@ -50,24 +50,6 @@ def test_the_tolerance_sees_a_wrong_number():
     assert not check("mass 0.55, 16 columns\n", "mass 0.55, 17 columns\n", 0)
 
 
-@pytest.mark.parametrize(
-    ("formula", "parts"),
-    [
-        (r"-\tfrac12 H D^2 H", [("1", "2")]),
-        (r"\frac1{34}", [("1", "34")]),
-        (r"\frac{x}2 y", [("x", "2")]),
-        (r"\frac{\tfrac12 a}{b^{2}} c + \dfrac 5 6", [("1", "2"), ("5", "6")]),
-    ],
-)
-def test_a_fraction_of_single_digits_is_no_number_of_two(formula, parts, monkeypatch):
-    pytest.importorskip("sphinx")
-    monkeypatch.syspath_prepend(str(DOCS / "_ext"))
-    shown = "".join(importlib.import_module("mathml").convert(formula, block=False, node=None).split())
-    for above, below in parts:
-        simple = rf"<mfrac[^>]*><m[ni]>{above}</m[ni]><m[ni]>{below}</m[ni]></mfrac>"
-        assert re.search(simple, shown), shown
-
-
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
 def test_no_placeholder_is_left(page):
     lines = page.read_text(encoding="utf-8").splitlines()

@@ -31,7 +31,7 @@ diagnosis.plot_objects()
 for metric in ("dtw", "msm", "twe"):
     kernel = krein.DistanceKernel(metric, power="auto", scale="auto")
     model = krein.ExactKreinSVC(kernel, C=100.0).fit(X, y)
-    chosen = model.similarity_.kernel
+    chosen = model.similarity_.function
     nearest = y[pairwise_distance(X_new, X, method=metric).argmin(axis=1)]
     print(
         f"{metric}: nearest neighbor {np.mean(nearest == y_new):.3f}, Kreĭn machine {model.score(X_new, y_new):.3f} "

@@ -60,7 +60,7 @@ def diagnose(
 ) -> Diagnosis | MatrixDiagnosis:
     r"""Diagnose a kernel, a matrix of similarities or a matrix of distances, and advise what to do with it.
 
-    For a kernel, three answers: whether its measure on :math:`\mathbb{R}^{dim}` is finite, whether it is a difference of two
+    For a kernel, three answers: whether its measure on :math:`\mathbb{R}^d` is finite, whether it is a difference of two
     positive definite kernels and which (:meth:`~krein.measures.Diagnosis.decomposition` evaluates them), and whether it is positive
     definite. For a matrix: which
     entries are missing or asymmetric, its signature, the size of its negative part, and whether that part is noise or signal.
@@ -78,8 +78,8 @@ def diagnose(
     y : array-like of shape (n_objects,), default=None
         Labels or numbers to predict: predictions with and without the negative part are compared by cross-validation.
     noise : float, default=None
-        Standard deviation of the entries' errors, if it is known: :math:`1/(2\sqrt{shots})` at most for a quantum kernel.
-        Negative eigenvalues within :math:`\pm 2\,noise\sqrt n` then count as noise.
+        Standard deviation of the entries' errors, if it is known: :math:`1/(2\sqrt{\text{shots}})` at most for a quantum kernel.
+        Negative eigenvalues of at most :math:`2\sqrt{n}` times it then count as noise.
     random_state : int, default=0
         Seed of the halves, the folds and the Lanczos iteration.
 

@@ -26,7 +26,7 @@ class RandomMaclaurin(BaselineMap):
     r"""Products of a random number of random projections, for any kernel of the inner product on the unit sphere.
 
     .. math:: k(x, y) = \sum_n c_n (x \cdot y)^n, \qquad
-              \phi_i(x) = \sqrt{\frac{|c_{n_i}|}{D_{n_i}}}\,\prod_{j=1}^{n_i} \omega_{ij} \cdot x, \qquad
+              \phi_i(x) = \sqrt{|c_{n_i}| / D_{n_i}}\,\prod_{j=1}^{n_i} \omega_{ij} \cdot x, \qquad
               \sigma_i = \operatorname{sign} c_{n_i}
 
     Parameters

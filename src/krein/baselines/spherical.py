@@ -153,7 +153,7 @@ class SphericalRandomFeatures(BaselineMap):
     r"""Random Fourier features of the positive measure nearest to a kernel.
 
     .. math:: k(z) \approx \int \Omega_d(rz)\,\rho(dr), \quad \rho \ge 0, \qquad
-              \phi(x) = \sqrt{\tfrac{2\|\rho\|}{D}}\,[\cos \omega_j \cdot x, \sin \omega_j \cdot x]_{j \le D/2}
+              \phi(x) = \sqrt{2\|\rho\|/D}\,[\cos \omega_j \cdot x, \sin \omega_j \cdot x]_{j \le D/2}
 
     Parameters
     ----------

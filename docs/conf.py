@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from pathlib import Path
@@ -43,6 +44,7 @@ nitpicky = False
 
 html_theme = "furo"
 html_title = f"krein {release}"
+html_baseurl = os.environ.get("READTHEDOCS_CANONICAL_URL", "")  # of a hosted site
 html_static_path = ["_static"]
 html_css_files = ["krein.css"]
 html_copy_source = False

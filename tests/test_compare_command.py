@@ -7,7 +7,7 @@ import pytest
 
 from krein import cli
 from krein._core.folder_lock import alone_in
-from krein.comparison import folds
+from krein.comparison import cross_validation
 
 pytest.importorskip("rich")
 
@@ -70,7 +70,7 @@ def test_a_folder_that_another_process_uses(table, tmp_path, capsys):
 
 def test_an_interrupt_keeps_what_is_finished(table, tmp_path, capsys, monkeypatch):
     data, out = columns_of(table, "X", "kind"), tmp_path / "out"
-    real, calls = folds._score, []
+    real, calls = cross_validation._score, []
 
     def interrupted(*arguments):
         if len(calls) == 3:
@@ -78,7 +78,7 @@ def test_an_interrupt_keeps_what_is_finished(table, tmp_path, capsys, monkeypatc
         calls.append(arguments)
         return real(*arguments)
 
-    monkeypatch.setattr(folds, "_score", interrupted)
+    monkeypatch.setattr(cross_validation, "_score", interrupted)
     assert run("compare", data, "--target", "kind", "--out", out, *QUICK) == 130
     shown = capsys.readouterr()
     assert "1 of 2 folds" in shown.out

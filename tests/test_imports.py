@@ -33,8 +33,8 @@ OPTIONAL = {
     "onnx",
     "torch",
 }
-# A subpackage that is about one package may import it at its top: the hot loop is numba.
-AT_HOME = {"features": {"numba"}}
+# A subpackage that is about one package may import it at its top: the hot loop is numba, and options are of typer.
+AT_HOME = {"features": {"numba"}, "cli": {"typer"}}
 FILES = sorted(path for path in SOURCE.rglob("*.py"))
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from contest.protocol import Split
 from contest.scale_data import load_scale
 from contest.scale_methods import make_model
-from krein.comparison.choices import chosen_by
+from krein.comparison import chosen_by
 from suite.timing import resettable_peak
 
 __all__ = ["CODE", "run_model"]
@@ -54,8 +54,8 @@ def run_model(
         "rows_mib": rows,
         "fit_mib": None if peak is None or before is None else peak - before,
         "rounds": getattr(model, "n_iter_", None) if kind == "boosting" else None,
-        "chosen": chosen.words,
-        "kernel": chosen.kernel,
+        "chosen": chosen.get("chosen", ""),
+        "kernel": chosen.get("kernel", ""),
     }
 
 

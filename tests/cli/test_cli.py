@@ -17,7 +17,8 @@ import pytest
 import krein
 from krein import cli
 from krein.cli import COMMANDS, app, reproduce
-from krein.cli.approximate import sample_rows
+from krein.cli.tables import fair_sample
+from krein.files.tables import TableChunks, open_table
 from krein.kernels import NAMED_KERNELS
 from krein.show.style import _figure_class
 
@@ -290,7 +291,7 @@ def test_a_full_disk_is_one_line(arguments):
     ("text", "message"),
     [
         ("a,b,class\n", "has no rows"),
-        ("a,b,class\n1,2,3,x\n", "line 2 has 4 fields, but the header has 3"),
+        ("a,b,class\n1,2,3,x\n", "the first row has too many fields, as the header has 3"),
         ("a,b,class\n1,2,99999999999999999999\n2,3,4\n", "beyond 64 bits"),
         ("a,b,class\n1,2,²\n2,²,x\n", "row 2, column 'b' is '²', not a number"),
         ("class," + ",".join(map(str, range(100_000))) + "\n", "100,001 columns, more than the 100,000 that are read"),
@@ -348,15 +349,15 @@ def test_approximate_in_words(capsys, table):
     assert "error estimate" in text
 
 
-def test_approximate_samples_rows_from_the_whole_table(tmp_path):
+def test_rows_are_sampled_from_the_whole_table(tmp_path):
     path = tmp_path / "long.npz"
     np.savez(path, X=np.arange(120_000.0)[:, None])
-    X, X_new = sample_rows(path, None, "none", 1000, 0)
+    (X,) = fair_sample(TableChunks(open_table(path), ["X0"]), 20_000, 0)
     assert X.shape == (20_000, 1)
-    assert X_new.shape == (1000, 1)
-    assert np.intersect1d(X, X_new).size == 0
     assert abs(X.mean() / 60_000 - 1) < 0.03  # six standard deviations of the mean of 20,000 rows
     assert np.unique(X).size == 20_000
+    halves = X[:10_000].mean(), X[10_000:].mean()  # in a random order
+    assert abs(halves[0] - halves[1]) < 6 * 120_000 / np.sqrt(12) * np.sqrt(2 / 10_000)
 
 
 @pytest.mark.parametrize(

@@ -78,8 +78,3 @@ def test_neighbors_do_not_depend_on_the_origin():
     for points in (X, X - X.mean(axis=0)):
         (found,) = krein.compare(points @ points.T, groups, folds=3, methods=["neighbors"]).summaries()
         assert found.mean == 1.0
-
-
-def test_on_score_must_be_a_function():
-    with pytest.raises(TypeError, match="on_score must be a function"):
-        krein.compare(np.eye(8), [0, 1] * 4, folds=2, on_score=[1.0])

@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -19,13 +20,13 @@ from krein.comparison import (
     FoldScore,
     KeptComparison,
     ModelComparison,
-    ScoreFile,
     choose_contenders,
+    chosen_by,
     compare_models,
+    cross_validation,
     table_contenders,
 )
-from krein.comparison.choices import Chosen, chosen_by
-from krein.comparison.folds import split_rows
+from krein.comparison.cross_validation import split_rows
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((90, 3))
@@ -89,24 +90,29 @@ class TestKept:
     def comparison(self, out, **options):
         return KeptComparison(X, Y, [CONSTANT, LINEAR], out, task="classification", folds=3, **options)
 
-    def test_an_interrupted_one_continues_and_ends_as_a_whole_one(self, tmp_path):
-        def stop(score):
-            if score.fold == 1:
-                raise KeyboardInterrupt
+    def test_an_interrupted_one_continues_and_ends_as_a_whole_one(self, tmp_path, monkeypatch):
+        real, calls = cross_validation._score, []
 
-        with pytest.raises(KeyboardInterrupt):
-            self.comparison(tmp_path / "a").run(stop)
+        def stopped(*arguments):
+            if len(calls) == 3:
+                raise KeyboardInterrupt
+            calls.append(arguments)
+            return real(*arguments)
+
+        with monkeypatch.context() as patched:
+            patched.setattr(cross_validation, "_score", stopped)
+            with pytest.raises(KeyboardInterrupt):
+                self.comparison(tmp_path / "a").run()
         kept = self.comparison(tmp_path / "a").result
         assert len(kept.scores) == 3
         assert not kept.complete
         assert "3 of 6 fits" in kept.page("here")
-        told = []
-        again = self.comparison(tmp_path / "a").run(told.append)
-        assert len(told) == 3
+        again = self.comparison(tmp_path / "a").run()
         whole = self.comparison(tmp_path / "b").run()
         assert [(s.contender, s.fold, s.score) for s in again.scores] == [
             (s.contender, s.fold, s.score) for s in whole.scores
         ]
+        assert again.scores[:3] == kept.scores
 
     def test_scores_of_other_data_folds_or_seeds_are_not_used(self, tmp_path):
         self.comparison(tmp_path).run()
@@ -120,14 +126,24 @@ class TestKept:
         assert all(score.failure for score in one.run().scores)
         assert not one.result.scores
 
+    def test_data_of_a_contender_are_part_of_what_is_compared(self, tmp_path):
+        def kept(data):
+            own = replace(LINEAR, data=data)
+            return KeptComparison(None, Y, [own], tmp_path, task="classification", folds=3)
+
+        found = kept(X).run()
+        assert [score.score for score in found.scores] == [
+            score.score for score in compare_models(X, Y, [LINEAR], task="classification", folds=3).scores
+        ]
+        assert len(kept(X).result.scores) == 3
+        assert not kept(X + 1).result.scores
+
     def test_lines_of_others_are_passed_over(self, tmp_path):
-        file = ScoreFile(tmp_path / "scores.jsonl", "k")
-        score = FoldScore("a", 0, 0.5, 1.0, 0.1)
-        file.append(score)
-        with open(tmp_path / "scores.jsonl", "a") as stream:
-            stream.write(json.dumps({"key": "k", "other": 1}) + '\n{"key": "j"}\n{"torn')
-        file.append(score)
-        assert file.read() == [score]
+        whole = self.comparison(tmp_path).run()
+        lines = (tmp_path / "scores.jsonl").read_text().splitlines()
+        other = json.dumps({**json.loads(lines[0]), "extra": 1})
+        (tmp_path / "scores.jsonl").write_text("\n".join(['{"key": "j"}', other, *lines, lines[0], '{"torn']))
+        assert self.comparison(tmp_path).result.scores == whole.scores
 
 
 def test_table_and_page():
@@ -175,8 +191,8 @@ def test_contenders_for_tables(task):
 
 def test_what_was_chosen_is_found_behind_a_pipeline():
     search = GridSearchCV(SVC(), {"C": [2.0]}, cv=2)
-    assert chosen_by(make_pipeline(StandardScaler(), search).fit(X, Y)).words == "C 2"
-    assert chosen_by(DummyClassifier().fit(X, Y)) == Chosen()
+    assert chosen_by(make_pipeline(StandardScaler(), search).fit(X, Y)) == {"chosen": "C 2"}
+    assert chosen_by(DummyClassifier().fit(X, Y)) == {}
 
 
 @pytest.mark.parametrize("learner", [KreinRidgeClassifier, KreinLogistic, KreinSVC])
@@ -184,7 +200,7 @@ def test_what_a_learner_of_ours_chose(learner):
     model = learner(random_state=0).fit(X, Y)
     found = chosen_by(model)
     (best,) = [trial for trial in model.choice_.trials if trial.chosen]
-    assert found.kernel == best.family
-    assert found.words.startswith(best.family)
-    assert found.words.endswith(model.solver_)
-    assert found.indefinite == model.choice_.indefinite
+    assert found["kernel"] == best.family
+    assert found["chosen"].startswith(best.family)
+    assert found["chosen"].endswith(model.solver_)
+    assert found["indefinite"] == model.choice_.indefinite

@@ -43,11 +43,11 @@ WRITERS = {
     "column, parquet": (lambda path, folder: write_columns(path, {"y": np.arange(3.0)}), "target.parquet"),
     "check before a command": (lambda path, folder: check_out(path), "target.csv"),
     "krein train": (
-        lambda path, folder: train(a_table(folder), "y", path, kernel="gaussian", show_progress=False),
+        lambda path, folder: train(a_table(folder), "y", path, kernel="gaussian"),
         "target",
     ),
     "krein predict": (
-        lambda path, folder: predict(folder / "none", a_table(folder), path, show_progress=False),
+        lambda path, folder: predict(folder / "none", a_table(folder), path),
         "target.csv",
     ),
     "data set": (lambda path, folder: write_npz(path, {"X": np.eye(2)}), "target.npz"),

@@ -8,9 +8,9 @@ from importlib.util import find_spec
 
 import pytest
 
-from krein.cli.tables import reading_progress, training_progress
+from krein.cli.tables import reading
 from krein.show import progress as module
-from krein.show.progress import progress
+from krein.show.progress import progress, report, stages, watched
 
 
 @pytest.fixture
@@ -67,12 +67,12 @@ def test_lines_without_rich(capsys, terminal, monkeypatch):
 @pytest.mark.parametrize(
     ("unit", "done", "total", "told"),
     [
-        ("count", 1500, 2000, "1,500 of 2,000"),
-        ("count", 1500, None, "1,500"),
+        ("", 1500, 2000, "1,500 of 2,000"),
+        ("", 1500, None, "1,500"),
         ("bytes", 1.5e6, 2e6, "1.5 of 2.0 MB"),
         ("bytes", 1.5e6, None, "1.5 MB"),
-        ("share", 0.5, 2, "25%"),
-        ("share", 0.5, None, ""),
+        ("", 0.5, 2, "25%"),
+        ("", 0.5, None, ""),
     ],
 )
 def test_a_bar_tells_what_is_done(capsys, terminal, unit, done, total, told):
@@ -128,25 +128,53 @@ def test_an_error_inside_passes_through_and_ends_the_bar(terminal):
 
 
 def test_passes_over_a_file_and_kernels_tried(capsys, terminal):
-    with training_progress(passes=2, show=True) as (on_share, on_trial):
+    with stages():
+        step = reading(2)
         for share in (0.5, 1.0, 0.5):
-            on_share(share)
+            step(share)
         assert len(module._SCREEN._display.tasks) == 1
-        on_trial(1, 8, "gaussian")
-        on_trial(2, 8, "ntk")
+        report("kernels", 1, 8)
+        report("kernels", 2, 8)
         module._SCREEN._display.refresh()
+    assert module._SCREEN._display is None
     text = seen(capsys)
-    assert re.search("reading .* 75%", text)
-    assert re.search("tried ntk .* 2 of 8", text)
+    assert re.search("of reading .* 75%", text)
+    assert re.search("kernels .* 2 of 8", text)
+
+
+def test_stages_as_lines_and_a_stage_that_begins_anew(capsys, no_terminal):
+    with stages():
+        for _ in range(2):
+            for done in (1, 2):
+                report("leaves", done, 2)
+        report("of reading", 0.5, 2)
+    told = [line.split(",")[0] for line in seen(capsys).splitlines()]
+    assert told == ["1 of 2 leaves", "2 of 2 leaves", "1 of 2 leaves", "2 of 2 leaves", "25% of reading"]
+
+
+def test_short_work_that_nobody_asked_about_has_no_lines(capsys, no_terminal, monkeypatch):
+    with stages(asked=False):
+        report("kernels", 1, 8)
+    assert seen(capsys) == ""
+    monkeypatch.setattr(module.time, "monotonic", iter([0.0, 6.0]).__next__)
+    with stages(asked=False):
+        report("kernels", 1, 4)
+    assert seen(capsys) == "1 of 4 kernels, 6 s, about 18 s left\n"
 
 
 def test_nothing_is_drawn_unasked(capsys, terminal):
-    with training_progress(passes=2, show=False) as (on_share, on_trial):
-        on_share(0.5)
-        on_trial(1, 8, "gaussian")
-    with reading_progress("predicting", passes=1, show=False) as step:
-        step(1.0)
+    with stages(False):
+        report("kernels", 1, 8)
+    report("kernels", 1, 8)
     assert seen(capsys) == ""
+
+
+def test_those_around_a_silent_block_hear_it():
+    told = []
+    with watched(lambda *one: told.append(one)), stages(False):
+        report("kernels", 1, 8)
+    report("kernels", 2, 8)
+    assert told == [("kernels", 1, 8)]
 
 
 def test_in_a_notebook():

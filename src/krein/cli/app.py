@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any
 
 import krein
-from krein.cli.output import console, debugging, drop_output, fail, message_of, show_anything
+from krein.cli.output import console, debugging, drop_output, fail, guarded, message_of, show_anything
 
 if TYPE_CHECKING:
     import typer
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 __all__ = ["main", "build_app", "COMMANDS"]
 
 _EXTRA = "the command line needs typer and rich, which are not installed; install them with: pip install 'krein[cli]'"
-# What --help says of each command, in its order. A command lives in the module of its name, or in the one named here, as
-# ``add_NAME``, and is imported when it is called: `krein --help` needs neither scikit-learn nor the library itself.
+# What --help says of each command, in its order. A command is the function of its name in the module of its name, or in the one
+# named here, and is imported when it is called: `krein --help` needs neither scikit-learn nor the library itself.
 COMMANDS = {
     "diagnose": "Find out whether a kernel has a finite measure or a decomposition, or a matrix is indefinite, and what to use.",
     "plot": "Draw a kernel and its signed measure: the paper's Figure 1.",
@@ -120,5 +120,5 @@ def _loaded(name: str) -> Any:
 
     alone = typer.Typer(add_completion=False, rich_markup_mode="rich", pretty_exceptions_enable=False)
     module = import_module(f"krein.cli.{_MODULES.get(name, name)}")
-    getattr(module, f"add_{name}")(alone)
+    alone.command(name)(guarded(getattr(module, name)))
     return typer.main.get_command(alone)

@@ -5,27 +5,28 @@ import json
 import os
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
-    import typer
     from rich.console import Console
+    from rich.table import Table
 
 __all__ = [
     "console",
+    "debugging",
     "drop_output",
     "fail",
-    "show_warning",
+    "guarded",
     "message_of",
     "plain",
     "print_json",
-    "show_anything",
     "report_card",
-    "command",
-    "debugging",
+    "show_anything",
+    "show_warning",
+    "text_grid",
 ]
 
 
@@ -107,31 +108,70 @@ def report_card(report: dict[str, Any]) -> Any:
     return card
 
 
+_COLORS = {  # of cells that are an answer
+    **dict.fromkeys(("yes", "confirmed"), "green"),
+    **dict.fromkeys(("no", "infinite", "not confirmed"), "red"),
+    **dict.fromkeys(("undecided", "not known", "not testable"), "yellow"),
+}
+
+
+_NAME = 26  # characters of a first column that are not wrapped
+
+
+def text_grid(
+    header: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    title: str = "",
+    caption: str = "",
+    best: Collection[tuple[int, int]] = (),
+    bold: Collection[int] = (),
+) -> "Table":
+    """A table of text; the best cells are green, answers have the color of what they say, some rows are bold."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    grid = Table(
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+        title=Text(plain(title)) if title else None,
+        caption=Text(plain(caption)) if caption else None,
+        title_justify="left",
+        caption_justify="left",
+    )
+    rows = list(rows)
+    for place, heading in enumerate(header):
+        longest = max((len(row[0]) for row in rows), default=0)  # names are not wrapped, sentences are
+        grid.add_column(heading, overflow="fold", min_width=min(longest, _NAME) if place == 0 else None)
+    for i, row in enumerate(rows):
+        cells = [Text(plain(text), "green" if (i, j) in best else _COLORS.get(text, "")) for j, text in enumerate(row)]
+        grid.add_row(*cells, style="bold" if i in bold else "")
+    return grid
+
+
 _CLEAN = (ValueError, TypeError, OSError, ImportError, MemoryError)  # what a user can cause and mend
 debugging: ContextVar[bool] = ContextVar("krein_debug", default=False)
 
 
-def command(app: "typer.Typer", name: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Register a function; an error that the user can correct becomes one line and code 2, Ctrl-C becomes code 130."""
+def guarded(function: Callable[..., Any]) -> Callable[..., None]:
+    """A function as a command: an error that the user can correct becomes one line and code 2, Ctrl-C becomes code 130."""
 
-    def register(function: Callable[..., None]) -> Callable[..., None]:
-        @functools.wraps(function)
-        def guarded(*args: Any, **kwargs: Any) -> None:
-            try:
-                with warnings.catch_warnings():
-                    warnings.showwarning = show_warning
-                    function(*args, **kwargs)
-            except KeyboardInterrupt:
-                console(stderr=True).print("interrupted", style="yellow")
-                raise SystemExit(130) from None
-            except BrokenPipeError:  # the reader of a pipe has gone, which is no error
-                drop_output()
-                raise SystemExit(0) from None
-            except _CLEAN as error:
-                if debugging.get():
-                    raise
-                fail(message_of(error))
+    @functools.wraps(function)
+    def run(*args: Any, **kwargs: Any) -> None:
+        try:
+            with warnings.catch_warnings():
+                warnings.showwarning = show_warning
+                function(*args, **kwargs)
+        except KeyboardInterrupt:
+            console(stderr=True).print("interrupted", style="yellow")
+            raise SystemExit(130) from None
+        except BrokenPipeError:  # the reader of a pipe has gone, which is no error
+            drop_output()
+            raise SystemExit(0) from None
+        except _CLEAN as error:
+            if debugging.get():
+                raise
+            fail(message_of(error))
 
-        return app.command(name)(guarded)
-
-    return register
+    return run

@@ -1,113 +1,36 @@
 """``krein predict``: a model and a table in, predictions out."""
 
-# No `from __future__ import annotations`: typer reads the options from annotations made inside functions.
-import os
-from collections.abc import Callable
-from dataclasses import dataclass
+# No `from __future__ import annotations`: typer reads the options from annotations.
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
+import typer
 
 from krein._core.errors import ModelFileError
-from krein.cli.output import command, console, report_card
-from krein.cli.tables import check_out, is_number, reading_progress, write_columns, writer_for
-from krein.files.tables import Table, TableChunks, open_table
+from krein.cli.options import ChunkRows, Decimal, Separator
+from krein.cli.output import console, report_card
+from krein.cli.tables import check_out, is_number, reading, write_columns, writer_for
+from krein.files.models import read_model
+from krein.files.tables import TableChunks, open_table
+from krein.show.progress import stages
 
-if TYPE_CHECKING:
-    import typer
-
-__all__ = ["PredictReport", "add_predict", "predict"]
-
-
-def add_predict(app: "typer.Typer") -> None:
-    """``krein predict``."""
-    import typer
-
-    @command(app, "predict")
-    def run(
-        model: Annotated[Path, typer.Argument(help="Model file written by krein train.")],
-        data: Annotated[Path, typer.Argument(help="Table with the columns of the training table.")],
-        out: Annotated[Path, typer.Option("--out", "-o", help="Predictions: .csv, .tsv, .npz or .parquet.")],
-        proba: Annotated[
-            bool, typer.Option("--proba", help="Write a column with the probability of each class.")
-        ] = False,
-        name: Annotated[
-            str | None, typer.Option("--id", help="Column that names the rows, to stand before the predictions.")
-        ] = None,
-        sep: Annotated[
-            str | None, typer.Option(help="What separates columns; default: tabs in .tsv, else commas.")
-        ] = None,
-        decimal: Annotated[str, typer.Option(help="Decimal mark of a text file.")] = ".",
-        chunk_rows: Annotated[int, typer.Option(help="Rows read at once.")] = 50_000,
-    ) -> None:
-        """Predict with a trained model, and score the predictions of rows whose target the table has."""
-        report = predict(model, data, out, proba=proba, name=name, sep=sep, decimal=decimal, chunk_rows=chunk_rows)
-        shown: dict[str, Any] = {"n_rows": report.n_rows}
-        if report.score is not None:
-            shown[report.score_name] = report.score
-            if report.n_scored < report.n_rows:
-                shown["rows_with_a_target"] = report.n_scored
-        console().print(report_card({**shown, "written_to": str(out)}))
-
-
-@dataclass(frozen=True)
-class PredictReport:
-    """Number of predictions written, and the score of those whose target the table has; None if it has none."""
-
-    n_rows: int
-    n_scored: int
-    score: float | None
-    score_name: str
+__all__ = ["predict"]
 
 
 def predict(
-    model: str | os.PathLike[str],
-    data: str | os.PathLike[str],
-    out: str | os.PathLike[str],
-    *,
-    proba: bool = False,
-    name: str | None = None,
-    sep: str | None = None,
-    decimal: str = ".",
-    chunk_rows: int = 50_000,
-    show_progress: bool = True,
-) -> PredictReport:
-    """Predict the target of every row of a table and write the predictions to a CSV, NPZ or Parquet file.
-
-    Columns are found by name. Columns that the model does not need are ignored; if the target is among them, the
-    predictions of rows where it is not blank are scored.
-
-    Parameters
-    ----------
-    model : path
-        Written by `train`.
-    data : path
-        CSV, NPZ or Parquet, with the columns of the training table.
-    out : path
-        Ends in .csv, .tsv, .npz or .parquet. An existing file is replaced only when all rows are predicted.
-    proba : bool, default=False
-        Whether a column ``proba_CLASS`` is written for each class.
-    name : str, default=None
-        A column that names the rows, written before the predictions.
-    sep, decimal : str
-        As in `krein.files.tables.open_table`.
-    chunk_rows : int, default=50000
-        Rows read at once.
-    show_progress : bool, default=True
-        Draw a progress bar on the terminal.
-
-    Returns
-    -------
-    PredictReport
-
-    Raises
-    ------
-    TableError, ModelFileError, ValueError
-        The message says what to change.
-    """
-    from krein.files.models import read_model
-
+    model: Annotated[Path, typer.Argument(help="Model file written by krein train.")],
+    data: Annotated[Path, typer.Argument(help="Table with the columns of the training table.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Predictions: .csv, .tsv, .npz or .parquet.")],
+    proba: Annotated[bool, typer.Option("--proba", help="Write a column with the probability of each class.")] = False,
+    name: Annotated[
+        str | None, typer.Option("--id", help="Column that names the rows, to stand before the predictions.")
+    ] = None,
+    sep: Separator = None,
+    decimal: Decimal = ".",
+    chunk_rows: ChunkRows = 50_000,
+) -> dict[str, Any]:
+    """Predict with a trained model, and score the predictions of rows whose target the table has."""
     writer_for(out)
     check_out(out, inputs=(data, model))
     learner, notes = read_model(model)
@@ -116,34 +39,33 @@ def predict(
         raise ValueError(f"a {type(learner).__name__} has no probabilities; leave --proba out")
     table = open_table(data, sep=sep, decimal=decimal)
     kind: Literal["label", "number"] = "label" if task == "classification" else "number"
-    found, chances, right = [], [], _Score(task)
-    with reading_progress("predicting", passes=1 if name is None else 2, show=show_progress) as step:
-        names = [] if name is None else _names_of(table, name, chunk_rows, step)
+    parts: dict[str, list[np.ndarray]] = {"found": [], "chances": [], "truth": [], "names": []}
+    with stages(asked=False):
+        step = reading(1 if name is None else 2)
+        if name is not None:
+            table.check_columns([name])
+            parts["names"] = [np.asarray(chunk[name]) for chunk in table.read([name], [name], chunk_rows, step)]
         known = target if target in table.columns else None
-        for X, *rest in TableChunks(
-            table, columns, known, kind=kind, chunk_rows=chunk_rows, progress=step, blanks=True
-        ):
-            found.append(learner.predict(X))
+        chunks = TableChunks(table, columns, known, kind=kind, chunk_rows=chunk_rows, progress=step, blanks=True)
+        for X, *truth in chunks:
+            parts["found"].append(learner.predict(X))
+            parts["truth"] += truth
             if proba:
-                chances.append(learner.predict_proba(X))
-            if rest:
-                right.add(rest[0], found[-1])
-    written = {} if name is None else {name: np.concatenate(names)}
-    written[target if target not in written else f"{target}_predicted"] = np.concatenate(found)
+                parts["chances"].append(learner.predict_proba(X))
+    found = np.concatenate(parts["found"])
+    written = {} if name is None else {name: np.concatenate(parts["names"])}
+    written[target if target not in written else f"{target}_predicted"] = found
     if proba:
-        written |= {
-            f"proba_{one}": column for one, column in zip(learner.classes_, np.concatenate(chances).T, strict=True)
-        }
+        chances = zip(learner.classes_, np.concatenate(parts["chances"]).T, strict=True)
+        written |= {f"proba_{one}": column for one, column in chances}
     write_columns(out, written)
-    return PredictReport(sum(map(len, found)), right.n, right.value() if right.n else None, right.name)
+    scores = {} if known is None else _scores(np.concatenate(parts["truth"]), found, task)
+    facts = {"n_rows": len(found), **scores, "written_to": str(out)}
+    console().print(report_card(facts))
+    return facts
 
 
-def _names_of(table: Table, name: str, chunk_rows: int, step: Callable[[float], None]) -> list[np.ndarray]:
-    table.check_columns([name])
-    return [np.asarray(chunk[name]) for chunk in table.read([name], [name], chunk_rows, step)]
-
-
-def _columns_of(learner: Any, notes: dict[str, Any], path: str | os.PathLike[str]) -> tuple[list[str], str, str]:
+def _columns_of(learner: Any, notes: dict[str, Any], path: Path) -> tuple[list[str], str, str]:
     """Columns, target and task as `train` noted them; notes are only as good as whoever wrote the file."""
     columns, target, task = (notes.get(name) for name in ("columns", "target", "task"))
     names = isinstance(columns, list) and all(isinstance(name, str) for name in columns)
@@ -157,34 +79,18 @@ def _columns_of(learner: Any, notes: dict[str, Any], path: str | os.PathLike[str
     return columns, target, task
 
 
-class _Score:
-    """Accuracy or R², from sums over chunks."""
-
-    def __init__(self, task: str) -> None:
-        self.name = "accuracy" if task == "classification" else "R2"
-        self.n, self.hits, self.residual, self.total, self.square = 0, 0, 0.0, 0.0, 0.0
-        self.shift = 0.0  # a target of the first chunk: sums about it keep the digits that a large mean would take
-
-    def add(self, truth: np.ndarray, found: np.ndarray) -> None:
-        known = truth != "" if self.name == "accuracy" else ~np.isnan(truth)
-        truth, found = truth[known], found[known]
-        if not truth.size:
-            return
-        if not self.n and self.name != "accuracy":
-            self.shift = float(truth[0])
-        self.n += truth.shape[0]
-        if self.name == "accuracy":
-            self.hits += int(np.count_nonzero(_equal(truth, found)))
-        else:
-            self.residual += float(np.square(truth - found).sum())
-            self.total += float((truth - self.shift).sum())
-            self.square += float(np.square(truth - self.shift).sum())
-
-    def value(self) -> float:
-        if self.name == "accuracy":
-            return self.hits / self.n
-        spread = self.square - self.total**2 / self.n
-        return 1.0 - self.residual / spread if spread > 0 else float("nan")
+def _scores(truth: np.ndarray, found: np.ndarray, task: str) -> dict[str, Any]:
+    """Accuracy or R² of the rows whose target is not blank, and how many these are if not all."""
+    known = truth != "" if task == "classification" else ~np.isnan(truth)
+    truth, found = truth[known], found[known]
+    if not truth.size:
+        return {}
+    if task == "classification":
+        score = {"accuracy": float(_equal(truth, found).mean())}
+    else:
+        spread = float(np.square(truth - truth.mean()).sum())
+        score = {"R2": 1.0 - float(np.square(truth - found).sum()) / spread if spread > 0 else float("nan")}
+    return score | ({} if known.all() else {"rows_with_a_target": truth.size})
 
 
 def _equal(text: np.ndarray, labels: np.ndarray) -> np.ndarray:

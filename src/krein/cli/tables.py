@@ -5,8 +5,7 @@ import io
 import os
 import warnings
 import zipfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, BinaryIO, Literal
 
@@ -16,21 +15,9 @@ from krein._core.checks import one_of
 from krein._core.errors import TableError
 from krein._core.files import check_writable, whole_file
 from krein.files.tables import Table, TableChunks
-from krein.learning.tuning.trials import OnTrial
-from krein.show.progress import ShowProgress, progress
+from krein.show.progress import report
 
-__all__ = [
-    "check_out",
-    "fair_sample",
-    "features_of",
-    "is_number",
-    "reading_progress",
-    "task_of",
-    "training_progress",
-    "write_columns",
-    "writer_for",
-]
-
+__all__ = ["check_out", "fair_sample", "features_of", "is_number", "reading", "task_of", "write_columns", "writer_for"]
 
 _Writer = Callable[[BinaryIO, dict[str, list[Any]]], None]
 
@@ -53,10 +40,10 @@ def check_out(
         ) from reason
 
 
-def features_of(table: Table, target: str | None, drop: Sequence[str] = ()) -> list[str]:
+def features_of(table: Table, target: str | None, drop: Sequence[str] | None = None) -> list[str]:
     """The columns to learn from: all but the target, those to be left out, and the row numbers of pandas."""
-    without = {*drop, *([] if target is None else [target])}
-    table.check_columns([*([] if target is None else [target]), *drop])
+    without = {*(drop or ()), *([] if target is None else [target])}
+    table.check_columns(sorted(without))
     numbers = [one for one in table.columns[:1] if one == ""]
     numbers += [one for one in table.columns if one.startswith("__index_level_")]
     if numbers:
@@ -148,6 +135,7 @@ def task_of(chunks: TableChunks, task: str) -> tuple[Kind, Task]:
 
 
 def is_number(label: str) -> bool:
+    """Whether text is a number."""
     try:
         float(label)
     except ValueError:
@@ -155,40 +143,14 @@ def is_number(label: str) -> bool:
     return True
 
 
-@contextmanager
-def reading_progress(title: str, *, passes: int, show: bool) -> Iterator[Callable[[float], None]]:
-    """A bar over several passes of a file."""
-    if not show:
-        yield lambda share: None
-        return
-    with progress(f"of {title}", passes, title=title, unit="share", asked=False) as bar:
-        yield _pass_counter(bar, passes)
-
-
-@contextmanager
-def training_progress(*, passes: int, show: bool) -> Iterator[tuple[Callable[[float], None], OnTrial]]:
-    """A bar over the passes of a file, one over the kernels that are tried, and one over leaves, each as soon as there is one."""
-    begun: dict[str, ShowProgress] = {}
-
-    def on_trial(done: int, total: int, family: str) -> None:
-        if show:
-            what = family if family == "leaves" else "kernels"
-            if what not in begun:
-                begun[what] = bars.enter_context(progress(what, total, asked=False))
-            begun[what](done, total, what if what == family else f"tried {family}")
-
-    with reading_progress("reading", passes=passes, show=show) as on_share, ExitStack() as bars:
-        yield on_share, on_trial
-
-
-def _pass_counter(bar: ShowProgress, passes: int) -> Callable[[float], None]:
+def reading(passes: int) -> Callable[[float], None]:
+    """What is called with the share of a file that was read, which is read so many times."""
     done, last = 0, 0.0
 
     def step(share: float) -> None:
         nonlocal done, last
-        if share < last:  # the file is being read again
-            done += 1
+        done += share < last  # the file is being read again
         last = share
-        bar(min(passes, done + share))
+        report("of reading", min(float(passes), done + share), passes)
 
     return step

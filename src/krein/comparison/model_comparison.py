@@ -12,17 +12,52 @@ from pathlib import Path
 
 from krein._core.files import write_whole
 from krein.comparison.contenders import Contender
-from krein.comparison.scores import FoldScore
 from krein.show.cards import card, card_table
 from krein.show.figure import Line, Panel, draw_svg, inline_svg
 from krein.show.page import document, figures_html, table_html
 from krein.show.table import Table
 
-__all__ = ["ModelComparison", "Summary"]
+__all__ = ["FoldScore", "ModelComparison", "Summary"]
 
 _MEASURES = {"classification": "accuracy", "regression": "R²"}
 _OURS = ("#0072B2", "#D55E00", "#009E73")  # in the order of the contenders; the others have the color of the text
 _MARKERS = "osD^vPX<>*hp"
+
+
+@dataclass(frozen=True)
+class FoldScore:
+    """A contender on one fold, numbered from 0.
+
+    Parameters
+    ----------
+    contender : str
+        Its name.
+    fold : int
+    score : float
+        Accuracy or R² on the held-out rows; NaN if it failed.
+    fit_seconds, predict_seconds : float
+    chosen : str, default=""
+        What the model chose from the data, in a few words.
+    kernel : str, default=""
+        Family of the kernel that it chose, if it chose one.
+    indefinite : bool, default=False
+        Whether that kernel is not positive definite on the rows.
+    processor_seconds : float, default=0.0
+        Processor time of this process to fit and to predict, which a busy machine changes least.
+    failure : str, default=""
+        What the error said, if there was one.
+    """
+
+    contender: str
+    fold: int
+    score: float
+    fit_seconds: float
+    predict_seconds: float
+    chosen: str = ""
+    kernel: str = ""
+    indefinite: bool = False
+    processor_seconds: float = 0.0
+    failure: str = ""
 
 
 @dataclass(frozen=True)
@@ -126,13 +161,7 @@ class ModelComparison:
         return f"{len(self.scores)} of {self.folds * len(self.contenders)} fits are done."
 
     def __repr__(self) -> str:
-        table = self.table()
-        lines = [table.header, *table.rows]
-        widths = [max(len(line[i]) for line in lines) for i in range(len(table.header))]
-        text = [
-            "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines
-        ]
-        return "\n".join([table.caption, *text])
+        return str(self.table())
 
     def _repr_html_(self) -> str:
         table = self.table()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from typing import Any, Self
 
 import numpy as np
@@ -14,8 +13,8 @@ __all__ = ["XRFMClassifier", "XRFMRegressor"]
 _HELD_OUT = 0.2  # of the rows given, for xRFM to tune itself on: it asks for them, and its own examples take so many
 
 
-class _XRFM(BaseEstimator, ABC):
-    """Recursive feature machines with the settings that xRFM has by default; a subclass says what they predict.
+class _XRFM(BaseEstimator):
+    """Recursive feature machines with the settings that xRFM has by default.
 
     Parameters
     ----------
@@ -26,11 +25,10 @@ class _XRFM(BaseEstimator, ABC):
     def __init__(self, random_state: int = 0) -> None:
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Fit on four fifths of the rows, tuned on the others."""
+    def _fit(self, X: Any, target: np.ndarray, strata: np.ndarray | None) -> Self:
+        """Fit on four fifths of the rows, tuned on the others, of which classes get their share if there are `strata`."""
         from xrfm import xRFM
 
-        target, strata = self._learn_target(np.asarray(y))
         X, X_tune, target, target_tune = train_test_split(
             _rows(X), target, test_size=_HELD_OUT, random_state=self.random_state, stratify=strata
         )
@@ -39,52 +37,30 @@ class _XRFM(BaseEstimator, ABC):
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """Classes or values of new rows."""
-        return self._in_units_of_y(np.asarray(self.model_.predict(_rows(X))).ravel())
-
-    @abstractmethod
-    def _learn_target(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-        """What xRFM is to predict, and the classes of which the held-out rows get their share, if any."""
-
-    @abstractmethod
-    def _in_units_of_y(self, predicted: np.ndarray) -> np.ndarray:
-        """What xRFM predicted, as `y` has it."""
+        """What is predicted for new rows."""
+        return np.asarray(self.model_.predict(_rows(X)), dtype=np.float64).ravel()
 
 
 class XRFMClassifier(ClassifierMixin, _XRFM):
-    """Recursive feature machines that predict classes, with the settings that xRFM has by default.
+    """Recursive feature machines that predict classes; parameters as in `_XRFM`."""
 
-    Parameters
-    ----------
-    random_state : int, default=0
-        Random seed of the held-out rows and of xRFM.
-    """
-
-    def _learn_target(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-        self.classes_, codes = np.unique(y, return_inverse=True)
+    def fit(self, X: Any, y: Any) -> Self:
+        """Fit and tune."""
+        self.classes_, codes = np.unique(np.asarray(y), return_inverse=True)
         few = np.bincount(codes).min() < 2 or _HELD_OUT * len(codes) < len(self.classes_)
-        return codes.astype(np.int64), None if few else codes
+        return self._fit(X, codes.astype(np.int64), None if few else codes)
 
-    def _in_units_of_y(self, predicted: np.ndarray) -> np.ndarray:
-        return np.asarray(self.classes_[predicted.astype(np.int64)])
+    def predict(self, X: Any) -> np.ndarray:
+        """Classes of new rows."""
+        return np.asarray(self.classes_[super().predict(X).astype(np.int64)])
 
 
 class XRFMRegressor(RegressorMixin, _XRFM):
-    """Recursive feature machines that predict a quantity, standardized, with the settings that xRFM has by default.
+    """Recursive feature machines that predict a quantity of the size of 1; parameters as in `_XRFM`."""
 
-    Parameters
-    ----------
-    random_state : int, default=0
-        Random seed of the held-out rows and of xRFM.
-    """
-
-    def _learn_target(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-        y = y.astype(np.float64)
-        self.mean_, self.deviation_ = float(y.mean()), float(y.std()) or 1.0
-        return ((y - self.mean_) / self.deviation_).astype(np.float32), None
-
-    def _in_units_of_y(self, predicted: np.ndarray) -> np.ndarray:
-        return predicted.astype(np.float64) * self.deviation_ + self.mean_
+    def fit(self, X: Any, y: Any) -> Self:
+        """Fit and tune."""
+        return self._fit(X, np.asarray(y, dtype=np.float32), None)
 
 
 def _rows(X: Any) -> np.ndarray:

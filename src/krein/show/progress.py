@@ -5,14 +5,14 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
 from importlib.util import find_spec
-from typing import Any, Literal, Protocol, final
+from typing import Any, Protocol, TypeAlias, final
 
-__all__ = ["ShowProgress", "Unit", "progress"]
+__all__ = ["ShowProgress", "progress", "report", "stages", "watched"]
 
-Unit = Literal["count", "bytes", "share"]
 _LINES = 10  # where there is no bar
 _QUIET_SECONDS = 5.0  # in which work that nobody asked to be told of has no line
 _SPEED_SECONDS = 600.0  # over which the speed is averaged that tells the time left: pieces of work may differ much
@@ -27,9 +27,9 @@ class ShowProgress(Protocol):
 
 @contextmanager
 def progress(
-    what: str, total: float | None = None, *, title: str | None = None, unit: Unit = "count", asked: bool = True
+    what: str, total: float | None = None, *, title: str | None = None, unit: str = "", asked: bool = True
 ) -> Iterator[ShowProgress]:
-    """Show how far work has come while the block runs.
+    """Show how far work has come while the block runs: whole numbers are counts, or `unit` "bytes"; others are shares.
 
     On a terminal, and in a notebook with ipywidgets, it is a bar with the time left, which goes when the block ends;
     bars that are shown at the same time stand below each other. Elsewhere it is a line for the first piece of work and
@@ -50,11 +50,79 @@ def progress(
         _SCREEN.remove(bar)
 
 
+Watcher: TypeAlias = Callable[[str, float, float | None], None]
+_watcher: ContextVar[Watcher | None] = ContextVar("krein_progress", default=None)
+
+
+def report(stage: str, done: float, total: float | None = None) -> None:
+    """Tell whoever watches how far a stage of a fit is; nothing happens if nobody does.
+
+    A fit calls it after each piece of work, from the thread that runs the fit; other threads have no watcher, so what they did is
+    told by the one that collects it. A stage is a noun in the plural, which follows the numbers: "3 of 8 leaves"::
+
+        for done, candidate in enumerate(candidates, 1):
+            ...
+            report("kernels", done, len(candidates))
+
+    What was done before counts again if the same stage begins anew, with fewer done than before. An estimator with a parameter
+    ``verbose`` writes ``with stages(self.verbose):`` around its fit, and what it calls need not know.
+
+    Parameters
+    ----------
+    stage : str
+    done : int or float
+        Pieces that are done; a float is shown as a share of `total`.
+    total : int or float or None, default=None
+        All pieces, where that is known.
+    """
+    watcher = _watcher.get()
+    if watcher is not None:
+        watcher(stage, done, total)
+
+
+@contextmanager
+def watched(watcher: Watcher) -> Iterator[None]:
+    """Have a function called with what is reported in the block."""
+    token = _watcher.set(watcher)
+    try:
+        yield
+    finally:
+        _watcher.reset(token)
+
+
+@contextmanager
+def stages(verbose: bool = True, *, asked: bool = True) -> Iterator[None]:
+    """Show each stage that is reported in the block; those of a block without `verbose` go to the block around it.
+
+    Examples
+    --------
+    >>> with stages():
+    ...     report("leaves", 3, 8)
+    """
+    if not verbose:
+        yield
+        return
+    shown: dict[str, tuple[ExitStack, ShowProgress, float]] = {}
+
+    def watch(stage: str, done: float, total: float | None) -> None:
+        stack, show, before = shown.get(stage, (None, None, 0.0))
+        if stack is None or show is None or done < before:
+            if stack is not None:
+                stack.close()
+            stack = every.enter_context(ExitStack())
+            show = stack.enter_context(progress(stage, total, asked=asked))
+        shown[stage] = stack, show, done
+        show(done, total)
+
+    with ExitStack() as every, watched(watch):
+        yield
+
+
 @final
 class _Lines:
     """A line for the first piece of work and each tenth, with the time that the rest will take if it is like what was done."""
 
-    def __init__(self, what: str, total: float | None, unit: Unit, quiet: float) -> None:
+    def __init__(self, what: str, total: float | None, unit: str, quiet: float) -> None:
         self._what, self._total, self._unit, self._quiet, self._told = what, total, unit, quiet, -1
         self._start = time.monotonic()
 
@@ -76,7 +144,7 @@ class _Lines:
 class _Bar:
     """A line of the display."""
 
-    def __init__(self, display: Any, title: str, total: float | None, unit: Unit) -> None:
+    def __init__(self, display: Any, title: str, total: float | None, unit: str) -> None:
         self._display, self._unit, self._total = display, unit, total
         self.task = display.add_task(title, total=total, amount="")
 
@@ -94,7 +162,7 @@ class _Screen:
         self._lock = threading.Lock()
         self._display: Any = None
 
-    def add(self, title: str, total: float | None, unit: Unit) -> _Bar | None:
+    def add(self, title: str, total: float | None, unit: str) -> _Bar | None:
         """A bar that is being shown; None where there is no terminal, no rich, or the display of another program part."""
         with self._lock:
             if self._display is None:
@@ -141,9 +209,9 @@ def _started_display() -> Any:
     return display
 
 
-def _amount(done: float, total: float | None, unit: Unit) -> str:
+def _amount(done: float, total: float | None, unit: str) -> str:
     if unit == "bytes":
         return f"{done / 1e6:.1f} MB" if total is None else f"{done / 1e6:.1f} of {total / 1e6:.1f} MB"
-    if unit == "share":
+    if isinstance(done, float):
         return f"{done / total:.0%}" if total else ""
     return f"{done:,}" if total is None else f"{done:,} of {total:,}"

@@ -32,3 +32,9 @@ class Table:
         text = io.StringIO()
         csv.writer(text, lineterminator="\n").writerows([self.header, *self.rows])
         return text.getvalue()
+
+    def __str__(self) -> str:
+        lines = [self.header, *self.rows]
+        widths = [max(len(line[i]) for line in lines) for i in range(len(self.header))]
+        text = ["  ".join(map(str.ljust, line, widths)).rstrip() for line in lines]
+        return "\n".join([self.caption, *text])

@@ -1,16 +1,15 @@
-"""The table of the kernels that were tried, and a callback for each, such as a command's progress bar."""
+"""The table of the kernels that were tried, and how far the trials are."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from krein.kernels import Kernel
 from krein.show.cards import card, card_table, curve, sketch
+from krein.show.progress import report
 
-__all__ = ["NOTHING_TRIED", "OnTrial", "Trial", "Trials", "tell_watcher", "watched_trials"]
+__all__ = ["NOTHING_TRIED", "Trial", "Trials", "tell_watcher"]
 
 _SHOWN = 12  # rows of the short form
 
@@ -116,22 +115,7 @@ class Trials:
 
 NOTHING_TRIED = Trials(())
 
-OnTrial = Callable[[int, int, str], None]
-_watcher: ContextVar[OnTrial | None] = ContextVar("krein_trials", default=None)
-
-
-@contextmanager
-def watched_trials(on_trial: OnTrial) -> Iterator[None]:
-    """Have a function called after each candidate that a choice inside the block tries."""
-    token = _watcher.set(on_trial)
-    try:
-        yield
-    finally:
-        _watcher.reset(token)
-
 
 def tell_watcher(done: int, total: int, family: str) -> None:
     """Tell whoever watches that one more is tried."""
-    watcher = _watcher.get()
-    if watcher is not None:
-        watcher(done, total, family)
+    report("leaves" if family == "leaves" else "kernels", done, total)

@@ -26,6 +26,7 @@ Y = np.cos(2 * X[:, 0]) + X[:, 1]
 LABELS = np.digitize(Y, [-0.3, 0.8])
 NEW = RNG.normal(size=(1100, 4))
 DISTANCES = np.abs(X[:100, None] - X[None, :100]).sum(axis=2)
+SIMILARITIES = np.exp(-DISTANCES) - 0.5 * np.exp(-DISTANCES / 4)
 METHODS = ("transform", "decision_function", "predict_proba", "predict")
 
 
@@ -68,8 +69,10 @@ def variants() -> dict[str, Any]:
 
 def digest(model: Any) -> str:
     """Fit, and the bytes of all that the model then gives."""
-    pairwise = model.__sklearn_tags__().input_tags.pairwise
-    rows, new = (DISTANCES, DISTANCES[:60]) if pairwise else (X, NEW)
+    rows, new = X, NEW
+    if model.__sklearn_tags__().input_tags.pairwise:
+        rows = DISTANCES if isinstance(model, krein.KreinMDS) else SIMILARITIES
+        new = rows[:60]
     y = LABELS if is_classifier(model) else Y
     model.fit(rows, y[: len(rows)])
     seen = hashlib.sha256()

@@ -98,7 +98,7 @@ class TestEveryLaw:
             assert moment / dim == pytest.approx(curvature, rel=0.02)
 
 
-@pytest.mark.parametrize("nu", [0.04, 0.1, 0.5])
+@pytest.mark.parametrize("nu", [0.05, 0.1, 0.5])
 def test_heavy_tails_keep_their_digits(nu: float) -> None:
     """P(r > R) is a beta integral; mpmath has it for radii at which x = r²/(r² + 2ν) is 1 in double precision."""
     law = law_of(Matern(1.0, nu), 3)

@@ -462,7 +462,7 @@ class TestDecompositions:
     [
         ((NTK(), 0), ValueError, "dim must be at least 1"),
         ((NTK(), 1.5), TypeError, "dim must be an integer"),
-        (("ntk", 3), TypeError, "must be a kernel"),
+        ((3.0, 3), ValueError, "dim is for kernels"),
         ((Gaussian, 3), TypeError, "got .*Gaussian.*; use one of it, such as Gaussian"),
         ((np.exp, 3), TypeError, r"krein\.kernels\.Radial"),
         ((Radial(lambda z: z * np.nan), 3), ValueError, "NaN or infinity"),

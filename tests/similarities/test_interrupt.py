@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -55,12 +56,8 @@ def group_is_gone(number):
     return False
 
 
-@pytest.mark.parametrize(
-    (
-        "jobs",
-        "stuck",
-        "to",
-    ),  # stuck in calls that do not end; a terminal tells all processes, a supervisor may tell one
+@pytest.mark.parametrize(  # stuck in calls that do not end; a terminal tells all processes, a supervisor may tell one
+    ("jobs", "stuck", "to"),
     [(1, True, "parent"), (2, False, "group"), (2, True, "parent")],
 )
 def test_ctrl_c(tmp_path: Path, jobs: int, stuck: bool, to: str):
@@ -88,7 +85,9 @@ def test_ctrl_c(tmp_path: Path, jobs: int, stuck: bool, to: str):
             os.killpg(running.pid, signal.SIGKILL)
             running.communicate()
     assert running.returncode != 0
-    assert said.rstrip().endswith("KeyboardInterrupt")
+    # joblib's tracker is a process of its own: it may find that files it would delete are gone, and says so at any time
+    ours = re.sub(r"\S*resource_tracker\.py:\d+: UserWarning: .*\n  warnings\.warn.*\n?", "", said)
+    assert ours.rstrip().endswith("KeyboardInterrupt")
     assert "evaluations" in said  # progress was shown
     fresh = ExactKreinRidge(Similarity(similar, call="pairs"), lam=0.1).fit(WORDS, [float(len(word)) for word in WORDS])
     again = ExactKreinRidge(Similarity(similar, call="pairs", cache=cache), lam=0.1).fit(

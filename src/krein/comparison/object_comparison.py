@@ -84,12 +84,12 @@ def compare(
 
     Objects, with two distances:
 
-    >>> def shared(a, b):
-    ...     return len(set(a) ^ set(b))
-    >>> words = ["ant", "bee", "tan", "eel", "nat", "lee"] * 4
-    >>> found = krein.compare(words, [0, 1] * 12, [shared, "hamming"], distance=True, methods=["neighbors"], folds=2)
+    >>> def unshared(a, b):
+    ...     return len(a ^ b)
+    >>> letters = [set(word) for word in ["ant", "bee", "tan", "eel", "nat", "lee"] * 4]
+    >>> found = krein.compare(letters, [0, 1] * 12, [unshared, "jaccard"], distance=True, methods=["neighbors"], folds=2)
     >>> sorted(one.contender.name for one in found.summaries())
-    ['hamming: neighbors', 'shared: neighbors']
+    ['jaccard: neighbors', 'unshared: neighbors']
     """
     options: dict[str, Any] = {
         "distance": distance,

@@ -154,7 +154,7 @@ def head_basis(
         radial = np.array([[c[0], c[1], c[2]], [c[1], 2 * c[2], 0.0], [c[2], 0.0, 0.0]])[:k, :k]
         with np.errstate(over="ignore", invalid="ignore"):
             radial = radial * scale ** np.add.outer(np.arange(k), np.arange(k))
-        linear = np.array([[-2 * c[1], -4 * c[2] * scale], [-4 * c[2] * scale, 0.0]])[: k - 1, : k - 1]
+            linear = np.array([[-2 * c[1], -4 * c[2] * scale], [-4 * c[2] * scale, 0.0]])[: k - 1, : k - 1]
         if not (np.isfinite(radial).all() and np.isfinite(linear).all()):
             raise ValueError(
                 f"rows of X are typically {np.sqrt(scale):.3g} from their center, and the kernel has a polynomial part of degree "

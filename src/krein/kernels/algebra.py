@@ -173,11 +173,11 @@ class Product(_Composite):
 
     Examples
     --------
-    >>> from krein.kernels import Cauchy, Gaussian
+    >>> from krein.kernels import Cauchy, Gaussian, Laplacian
     >>> Gaussian(1.0) * Cauchy(2.0)
     Gaussian(scale=1.0) * Cauchy(scale=2.0)
-    >>> Gaussian(5.0) * (Gaussian(5.0) - 2 * Cauchy(2.0))
-    Gaussian(scale=3.5355339059327373) - 2.0 * Gaussian(scale=5.0) * Cauchy(scale=2.0)
+    >>> Laplacian(2.0) * (Laplacian(2.0) - 2 * Cauchy(2.0))
+    Laplacian(scale=1.0) - 2.0 * Laplacian(scale=2.0) * Cauchy(scale=2.0)
     """
 
     parts: tuple[Kernel, ...]

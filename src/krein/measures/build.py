@@ -217,10 +217,11 @@ class _Task:
             return least_mass(*task, tol, degree, sphere=self.sphere, work=work)
         if self.width is not None:
             columns = head_columns(degree, self.dim, sphere=self.sphere)
-            if self.width < max(columns, 1 + (degree < 0)):
+            least = columns or 2  # without a head, one frequency
+            if self.width < least:
                 raise ValueError(
-                    f"n_components must be at least {columns or 2} for head_degree={degree} in dimension {self.dim}, got "
-                    f"{self.width}; use more, or a smaller head_degree"
+                    f"n_components must be at least {least} for head_degree={degree} in dimension {self.dim}, got {self.width}; "
+                    f"use {least} or more{', or a smaller head_degree' if degree > 0 else ''}"
                 )
             count = (self.width - columns) // 2
             return least_mass_for_width(*task, count, degree, self.outlook, sphere=self.sphere, work=work)

@@ -640,7 +640,7 @@ class TestParametersOfParts:
     @pytest.mark.parametrize(
         ("parameters", "message"),
         [
-            ({"measure__tolerance": 1.0}, r"MeasureRecipe has no parameter 'tolerance'"),
+            ({"measure__tolerance": 1.0}, r"^MeasureRecipe\(.* has no parameter 'tolerance'; its par"),
             ({"measure__tol": -1.0}, r"tol must be positive"),
             ({"metric__tol": 1.0}, r"Invalid parameter 'metric'"),
             ({"weights__tol": 1.0}, r"."),

@@ -294,6 +294,13 @@ def _rival_machine(one: Learner) -> tuple[np.ndarray, np.ndarray]:
     return one.values(ours, one.query), same[:, None]
 
 
+def _matrix(one: Learner) -> tuple[np.ndarray, np.ndarray]:
+    """A matrix says nothing of rows: whatever is chosen must hang on their similarities alone."""
+    kernel, X = krein.kernels.NTK(1), one.case.table.X
+    given = one.learn(one.table(X=kernel(X)), kernel="precomputed")
+    return one.values(given, kernel(one.query, X)), one.values(one.learn(kernel=kernel), one.query)
+
+
 def _in_chunks(case: Case) -> bool:
     """With a map: a kernel chosen from few rows is solved exactly, which chunks are not."""
     return hasattr(estimators()[case.name], "fit_chunks") and case.arguments.get("features") is not None
@@ -325,6 +332,7 @@ RELATIONS = (
     Relation("targets times a power of two", _regression, _targets),
     Relation("the dual problem", lambda case: case.name == "KreinRidge" and _map_of(case), _dual),
     Relation("Ridge of scikit-learn", lambda case: case.name == "KreinRidge" and _map_of(case), _rival_ridge),
+    Relation("the kernel's matrix", lambda case: case.name in EXACT, _matrix),
     Relation("SVC of scikit-learn", lambda case: case.name == "ExactKreinSVC", _rival_machine),
 )
 

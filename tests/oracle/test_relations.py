@@ -38,17 +38,9 @@ OTHER = {
     ("classifier", "order of columns"): 13,
 }  # 250 x 9: more than a first round has
 SINGLE = "the least λ is too small for features of float32 rows"
-ORDER = "rows are put in lexicographic order of their columns, and samples and folds hang on it"
-SPARSE = "sparse rows are put in the order of their bytes, so that the map is fitted on another sample"
 KNOWN = {
     ("ridge, features", "float32 rows"): SINGLE,
     ("ridge, local", "float32 rows"): SINGLE,
-    ("ridge", "order of columns"): ORDER,
-    ("classifier", "order of columns"): ORDER,
-    ("machine", "order of columns"): ORDER,
-    ("logistic", "order of columns"): ORDER,
-    ("ridge, Fourier", "sparse rows"): SPARSE,
-    ("machine, Fourier", "sparse rows"): SPARSE,
 }
 
 

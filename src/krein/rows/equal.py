@@ -9,6 +9,7 @@ from typing import Any, final
 import numpy as np
 import scipy.sparse as sp
 
+from krein.rows.row_order import canonical_order, lexicographic_order
 from krein.rows.sample import row_keys
 
 __all__ = ["Copies", "MergedRows", "distinct_groups", "distinct_rows", "equal_rows", "find_copies", "merge_rows"]
@@ -193,7 +194,10 @@ def equal_rows(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     >>> equal_rows(np.array([[2.0], [1.0], [2.0]]))
     (array([0, 1]), array([0, 1, 0]))
     """
-    first, group = distinct_groups(X)
+    order, start = lexicographic_order(X)
+    group = np.empty(order.size, dtype=np.int64)
+    group[order] = np.cumsum(start) - 1
+    first = order[start]  # sorting is stable: the first copy of each
     order = np.argsort(first)
     rank = np.empty(order.size, dtype=np.int64)
     rank[order] = np.arange(order.size)
@@ -202,39 +206,9 @@ def equal_rows(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def distinct_groups(X: Any) -> tuple[np.ndarray, np.ndarray]:
     """Which rows are equal, in the order of `distinct_rows`."""
-    order, start = _sparse_order(X) if sp.issparse(X) else _dense_order(X)
+    order, start = canonical_order(X)
     run = np.cumsum(start) - 1
     shuffled = np.argsort(row_keys(np.arange(run[-1] + 1)))
     group = np.empty(order.size, dtype=np.int64)
     group[order] = np.argsort(shuffled)[run]
     return order[start][shuffled], group
-
-
-def _sparse_order(X: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Rows in an order of their own, equal ones together, and where a new one starts."""
-    if not X.has_canonical_format:
-        X = X.copy()
-        X.sum_duplicates()
-    cuts = zip(X.indptr[:-1], X.indptr[1:], strict=True)
-    content = [(X.indices[a:b].tobytes(), X.data[a:b].tobytes()) for a, b in cuts]
-    order = sorted(range(len(content)), key=content.__getitem__)
-    start = [i == 0 or content[row] != content[order[i - 1]] for i, row in enumerate(order)]
-    return np.array(order, dtype=np.int64), np.array(start, dtype=bool)
-
-
-def _dense_order(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Rows in lexicographic order, column by column and only those that are still equal to others; and where a new one starts."""
-    order = np.argsort(X[:, 0], kind="stable")
-    group = np.zeros(order.size, dtype=np.int64)  # by place: the number of the run of rows that are equal so far
-    for column in range(X.shape[1]):
-        tied = np.flatnonzero(np.bincount(group)[group] > 1)
-        if not tied.size:
-            break
-        rows, runs = order[tied], group[tied]
-        values = X[rows, column]
-        if ((values[1:] < values[:-1]) & (runs[1:] == runs[:-1])).any():
-            rows = rows[np.lexsort((values, runs))]
-            order[tied] = rows
-        values = X[order, column]
-        group = np.concatenate([[0], np.cumsum((group[1:] != group[:-1]) | (values[1:] != values[:-1]))])
-    return order, np.concatenate([[True], group[1:] != group[:-1]])

@@ -40,7 +40,9 @@ def _column_order(rows: Any) -> np.ndarray:
     n, d = rows.shape
     if d < 2 or n < 2:
         return np.arange(d)
-    least, most = (np.asarray(side.todense() if sp.issparse(side) else side, dtype=np.float64).ravel() for side in _ends(rows))
+    least, most = (
+        np.asarray(side.todense() if sp.issparse(side) else side, dtype=np.float64).ravel() for side in _ends(rows)
+    )
     with np.errstate(over="ignore"):
         width = 0.5 * most - 0.5 * least
     unit = np.divide(0.5, width, out=np.zeros(d), where=width > np.finfo(np.float64).tiny)

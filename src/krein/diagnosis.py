@@ -129,7 +129,8 @@ def _of_kernel(kernel: Any, dim: int | None) -> Diagnosis:
 
 def _of_matrix(given: Any, kind: bool | None, y: Any, noise: float | None, rng: np.random.Generator) -> MatrixDiagnosis:
     distance = bool(kind)
-    matrix = as_square(given, "the matrix of distances" if distance else "the matrix of similarities")
+    way_out = "; the similarities of objects are krein.Similarity(function)(objects)" if not distance else ""
+    matrix = as_square(given, "the matrix of distances" if distance else "the matrix of similarities", way_out)
     if noise is not None and real(noise, "noise") < 0.0:
         raise ValueError(f"noise must be a standard deviation, 0 or more, got {noise!r}")
     matrix, unit = in_range(matrix)

@@ -188,7 +188,7 @@ MISTAKES = {
     ),
     "channels without a distance": (
         lambda: KreinNystroem().fit(CHANNELS),
-        r"dim 3.*name a distance as kernel, such as 'msm'",
+        r"shape \(6, 2, 9\).*name a distance as kernel, such as 'msm'",
     ),
     "channels to a learner": (
         lambda: KreinRidge().fit(CHANNELS, range(6)),

@@ -161,7 +161,9 @@ def _matrix(X: Any, similarity: Any, distance: bool) -> tuple[np.ndarray, Distan
     source, kernel_or_none = as_similarity(similarity), distance_of(similarity)
     given = isinstance(source, PrecomputedSimilarity)
     if given:
-        matrix = as_square(X, f"the matrix of {'distances' if kernel_or_none else 'similarities'}")
+        matrix = as_square(
+            X, "X", "; for objects or rows of numbers name what compares them, such as similarity='euclidean'"
+        )
     else:
         if isinstance(source, Similarity) and source.distance is not None:
             source = replace(source, function=source.distance.as_distance())

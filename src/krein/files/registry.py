@@ -199,10 +199,12 @@ class SavableMixin:
         Raises
         ------
         ModelFileError
-            If the model holds something that cannot be saved, or if the path cannot be written.
+            If the model is not fitted, if it holds something that cannot be saved, or if the path cannot be written.
         """
-        from krein.files.models import save_model  # late: models are made of savable classes
+        from krein.files.models import ModelFileError, save_model  # late: models are made of savable classes
 
+        if not any(name.endswith("_") and not name.startswith("_") for name in vars(self)):
+            raise ModelFileError(f"this {type(self).__name__} has learned nothing yet; call fit, then save")
         save_model(self, path)
 
     def _has_columns(self) -> bool:

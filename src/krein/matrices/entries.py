@@ -68,11 +68,13 @@ class EntryScan:
         return self.largest_gap <= asymmetry_tolerance(kind) * self.largest
 
 
-def as_square(matrix: Any, name: str) -> np.ndarray:
+def as_square(matrix: Any, name: str, way_out: str = "") -> np.ndarray:
     """A square array of real numbers that may be NaN or infinite; float32 and float64 are not copied."""
     array = np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix)
     if array.ndim != 2 or array.shape[0] != array.shape[1] or not array.size:
-        raise ValueError(f"{name} must be a square matrix, a row and a column for each object, got shape {array.shape}")
+        raise ValueError(
+            f"{name} must be a square matrix, a row and a column for each object, got shape {array.shape}{way_out}"
+        )
     if array.dtype.kind not in "fiub":
         try:
             array = array.astype(np.float64, casting="safe" if array.dtype.kind == "c" else "unsafe")

@@ -1,4 +1,4 @@
-"""Columns of the matrix of training objects, made as a rule for landmarks asks for them; of a function no pair twice."""
+"""Columns of the matrix of training objects, made as a rule for landmarks asks for them; of a function no pair is asked again."""
 
 from __future__ import annotations
 

@@ -7,6 +7,7 @@ from krein.similarities.objects import Objects, as_objects, is_numeric_matrix
 from krein.similarities.similarity import (
     BlockSource,
     Similarity,
+    as_kernel,
     as_similarity,
     distance_of,
     is_called,
@@ -26,6 +27,7 @@ __all__ = [
     "KernelSimilarity",
     "PrecomputedSimilarity",
     "TrainingMatrix",
+    "as_kernel",
     "as_similarity",
     "distance_of",
     "is_called",

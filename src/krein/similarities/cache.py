@@ -24,7 +24,7 @@ _HEADER = b"krein similarity cache 1\n"
 
 @final
 class SimilarityCache:
-    """Keeps the similarity (or distance) of each pair of objects, so that no pair is evaluated twice.
+    """Keeps the similarity (or distance) of each pair of objects, so that no pair is evaluated again.
 
     Pass it, or the path of its file, as ``cache`` to `krein.Similarity`. Computed values are
     kept when an evaluation fails, when Ctrl-C stops a fit, and, in a file, when the program ends; the next fit continues from

@@ -10,7 +10,7 @@ from typing import Any, final
 import numpy as np
 import scipy.sparse as sp
 
-__all__ = ["Objects", "as_objects", "is_numeric_matrix"]
+__all__ = ["Objects", "as_objects", "is_numeric_matrix", "is_pandas"]
 
 
 @final
@@ -27,7 +27,7 @@ class Objects:
     data: Any
 
     def __post_init__(self) -> None:
-        if not isinstance(self.data, list | np.ndarray) and not sp.issparse(self.data) and not _is_pandas(self.data):
+        if not isinstance(self.data, list | np.ndarray) and not sp.issparse(self.data) and not is_pandas(self.data):
             raise ValueError(f"objects must be a list, an array or a table, got {type(self.data).__name__}")
 
     def __len__(self) -> int:
@@ -36,7 +36,7 @@ class Objects:
     def __getitem__(self, rows: slice | np.ndarray) -> Objects:
         if isinstance(self.data, list):
             return Objects(self.data[rows] if isinstance(rows, slice) else [self.data[i] for i in rows])
-        return Objects(self.data.iloc[rows] if _is_pandas(self.data) else self.data[rows])
+        return Objects(self.data.iloc[rows] if is_pandas(self.data) else self.data[rows])
 
     @property
     def shape(self) -> tuple[int]:
@@ -52,7 +52,7 @@ class Objects:
     @property
     def has_columns(self) -> bool:
         """Whether the objects are rows of a table with named columns."""
-        return _is_pandas(self.data) and self.data.ndim == 2
+        return is_pandas(self.data) and self.data.ndim == 2
 
     @property
     def are_vectors(self) -> bool:
@@ -68,7 +68,7 @@ class Objects:
         """
         if isinstance(self.data, list):
             return self.data
-        if _is_pandas(self.data):
+        if is_pandas(self.data):
             return [self.data.iloc[i] for i in range(len(self))]
         if isinstance(self.data, np.ndarray) and self.data.ndim == 1:
             return list(self.data.tolist())
@@ -92,7 +92,7 @@ def as_objects(X: Any, name: str = "X") -> Objects:
         if not X.ndim:
             raise ValueError(f"{name} must be a sequence of objects, got a single {X.dtype}; put it into a list")
         return Objects(X)
-    if _is_pandas(X) or isinstance(X, list):
+    if is_pandas(X) or isinstance(X, list):
         return Objects(X)
     if isinstance(X, str | bytes) or not (isinstance(X, Sequence) or _is_sequence_like(X)):
         raise TypeError(
@@ -116,7 +116,7 @@ def is_numeric_matrix(X: Any) -> bool:
         return True
     if isinstance(X, np.ndarray):
         return X.ndim == 2 and X.dtype.kind in "fiubc"
-    if _is_pandas(X):
+    if is_pandas(X):
         return X.ndim == 2 and all(getattr(kind, "kind", "O") in "fiub" for kind in X.dtypes)
     if not isinstance(X, list | tuple) or not X:
         return False
@@ -128,7 +128,8 @@ def is_numeric_matrix(X: Any) -> bool:
     return bool(first) and all(isinstance(value, int | float | np.number) for row in X for value in row)
 
 
-def _is_pandas(X: Any) -> bool:
+def is_pandas(X: Any) -> bool:
+    """Whether something is a table or a column of pandas."""
     pandas = sys.modules.get("pandas")  # whoever passes a table has imported it
     return pandas is not None and isinstance(X, pandas.DataFrame | pandas.Series)
 

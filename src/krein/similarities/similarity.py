@@ -245,6 +245,24 @@ def kernel_of(similarity: BlockSource) -> Any:
     return "precomputed" if similarity.kernel is None else similarity.kernel
 
 
+def as_kernel(given: Any) -> Kernel:
+    """The kernel of vectors that a parameter ``kernel`` stands for.
+
+    Examples
+    --------
+    >>> as_kernel("gaussian(2)")
+    Gaussian(scale=2.0)
+    """
+    functions = callable(given) and not isinstance(given, type | Kernel)
+    source = None if functions else as_similarity(given)
+    if not isinstance(source, KernelSimilarity):
+        raise TypeError(
+            f"kernel must be a kernel of krein.kernels or its name, got {told(given)}; wrap a function of the distance as "
+            "krein.kernels.Radial(function); KreinNystroem takes distances and functions of two objects"
+        )
+    return source.kernel
+
+
 def as_similarity(given: Any) -> BlockSource:
     """The similarity that a parameter ``kernel`` stands for: the one place that knows all that may be given.
 

@@ -106,7 +106,7 @@ class ExactKreinRidge(KernelMatrixMixin, SavableMixin, RegressorMixin, FrozenPar
         -------
         self
         """
-        X, y = self._checked_pair(X, y, multi_output=True, y_numeric=True)
+        X, y = self._checked_pair(X, y, multi_output=True)
         candidates = check_lam(self.lam, self.regularizer, "loo")
         intercept = truth_value(self.fit_intercept, "fit_intercept")
         copies = find_copies(len(y), self._comparable(X), check_weight(sample_weight, len(y)))

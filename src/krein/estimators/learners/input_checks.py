@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from sklearn.utils.validation import check_array, column_or_1d
 
 from krein._core.checks import one_of
 from krein.estimators.maps.objects import check_objects, takes_objects
-from krein.estimators.numbers import checked_rows, numbers_in
+from krein.estimators.numbers import checked_rows, real_numbers, unmasked
 from krein.learning.newton.labeled import balanced_weights
 from krein.rows.feature_blocks import checked_weight
 
@@ -50,8 +51,9 @@ def check_lengths(X: Any, y: np.ndarray) -> None:
 def check_numbers(y: Any, start: int = 0) -> np.ndarray:
     """Targets as finite numbers."""
     _check_given(y)
-    with numbers_in("y"):
-        numbers: np.ndarray = check_array(y, ensure_2d=False, dtype=np.float64, ensure_all_finite=False, input_name="y")
+    numbers: np.ndarray = check_array(
+        real_numbers(y, "y"), ensure_2d=False, dtype=np.float64, ensure_all_finite=False, input_name="y"
+    )
     if numbers.ndim > 2:
         raise ValueError(f"y must be a vector or a matrix, got shape {numbers.shape}")
     bad = ~np.isfinite(numbers).reshape(numbers.shape[0], -1).all(axis=1)
@@ -65,7 +67,7 @@ def check_numbers(y: Any, start: int = 0) -> np.ndarray:
 def check_labels(y: Any, start: int = 0) -> np.ndarray:
     """Targets as labels, none of them missing."""
     _check_given(y)
-    labels: np.ndarray = column_or_1d(y, warn=True)
+    labels: np.ndarray = column_or_1d(unmasked(y, "y"), warn=True)
     # x != x is how NaN, NaT and pandas' missing values differ from every label
     missing = np.isnan(labels) if labels.dtype.kind == "f" else np.zeros(labels.shape[0], dtype=bool)
     if labels.dtype.kind == "O":
@@ -101,11 +103,9 @@ def check_weight(sample_weight: Any, n_rows: int, start: int = 0) -> np.ndarray 
     """Weights as float64, or None."""
     if sample_weight is None:
         return None
-    weight = check_array(
-        sample_weight, ensure_2d=False, dtype=np.float64, ensure_all_finite=False, input_name="sample_weight"
-    )
-    if weight.ndim == 0:
-        weight = np.full(n_rows, float(weight))
+    if isinstance(sample_weight, Real):
+        sample_weight = np.full(n_rows, float(sample_weight))
+    weight = np.asarray(real_numbers(sample_weight, "sample_weight"))
     if weight.shape != (n_rows,):
         raise ValueError(f"sample_weight.shape == {weight.shape}, expected {(n_rows,)}: one weight per row")
     return checked_weight(weight, start)

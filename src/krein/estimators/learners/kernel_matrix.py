@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_consistent_length, validate_data
 
 from krein.estimators.maps.base import default_kernel
 from krein.estimators.maps.objects import check_objects, object_tags
-from krein.estimators.numbers import checked_rows, numbers_in
+from krein.estimators.numbers import checked_rows, unmasked
 from krein.learning.distance_choice import tuned_matrix
 from krein.similarities import (
     BlockSource,
@@ -41,15 +41,11 @@ class KernelMatrixMixin(BaseEstimator):
 
     def _checked_pair(self, X: Any, y: Any, **options: Any) -> tuple[Any, np.ndarray]:
         """Training rows or objects, and one target for each; `options` are scikit-learn's for targets."""
-        if not is_called(self.kernel):
-            with numbers_in("X or y"):
-                checked: tuple[Any, np.ndarray] = validate_data(self, X, y, **self._rows, **options)
-            return checked
-        with numbers_in("y"):
-            y = validate_data(self, "no_validation", y, **options)
-        objects = check_objects(self, X, self.kernel, first=True)
-        check_consistent_length(objects, y)
-        return objects, y
+        y = validate_data(self, "no_validation", unmasked(y, "y"), **options)
+        called = is_called(self.kernel)
+        rows = check_objects(self, X, self.kernel, first=True) if called else checked_rows(self, X, **self._rows)
+        check_consistent_length(rows, y)
+        return rows, y
 
     def _comparable(self, X: Any) -> Any:
         """Training rows whose copies can be told by their content; None for objects and precomputed similarities."""

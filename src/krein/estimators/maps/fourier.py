@@ -16,6 +16,7 @@ from krein.kernels import Kernel
 from krein.measures import MeasureRecipe, SignedMeasure
 from krein.measures.build import as_measure_recipe
 from krein.sampling import Sampler, as_sampler
+from krein.similarities import as_kernel
 
 __all__ = ["SignedFourierFeatures"]
 
@@ -33,7 +34,7 @@ class SignedFourierFeatures(SignedFeatureMap):
 
     Parameters
     ----------
-    kernel : Kernel, default=None
+    kernel : Kernel or str, default=None
         From :mod:`krein.kernels`; None is ``DeltaGaussian()``.
     n_components : int or "auto", default=512
         Number of output columns: those of the head, then a cosine and a sine for each frequency, then columns of zeros if an odd
@@ -126,7 +127,7 @@ class SignedFourierFeatures(SignedFeatureMap):
 
     def __init__(
         self,
-        kernel: Kernel | None = None,
+        kernel: Kernel | str | None = None,
         n_components: int | str = 512,
         *,
         error: float = 1e-3,
@@ -153,7 +154,7 @@ class SignedFourierFeatures(SignedFeatureMap):
 
     def _fit_map(self, X: Any, y: Any, rng: np.random.Generator) -> FittedMap:
         recipe = FeatureRecipe(
-            default_kernel(self.kernel),
+            as_kernel(self.kernel),
             self.n_components,
             error=self.error,
             weights=self.weights,

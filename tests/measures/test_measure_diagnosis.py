@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
 import pytest
+from scipy import integrate, optimize, special, stats
 
 import krein
 from catalog import KERNELS, POSITIVE
@@ -164,16 +166,24 @@ class TestOnSpheres:
         second = sphere_eigenvalues(lambda z: u(z) ** 2, dim, 5)
         np.testing.assert_allclose(second, [1 / dim, 0, 2 / (dim * (dim + 2)), 0, 0], atol=1e-12)
 
-    def test_eigenvalues_are_those_of_large_grams(self, rng: np.random.Generator) -> None:
-        """Eigenvalue b₀ is the mean of the kernel, b₁ has multiplicity d; a Gram matrix of n points has about n·b."""
-        n, dim = 500, 3
-        X = unit_vectors(rng, n, dim)
-        b = sphere_eigenvalues(NTK().radial, dim)
-        values = np.sort(np.linalg.eigvalsh(NTK()(X)))[::-1] / n
-        assert values[0] == pytest.approx(max(b[0], b[1]), rel=0.2)
-        assert float(NTK()(X).mean()) == pytest.approx(b[0], rel=0.1)
-        multiplicity = 2 * np.arange(31) + 1
-        assert float(multiplicity @ b) == pytest.approx(2.0, rel=0.05)  # the trace, k(0) = 2, but for higher degrees
+    def test_eigenvalues_are_those_of_weighted_grams(self) -> None:
+        """A rule on S² exact for products of harmonics up to degree 15: there the Gram matrix has eigenvalues b with their
+        multiplicities 2l + 1, and a positive rest whose trace is what they leave of k(0) = 2.
+        """
+        heights, weights = np.polynomial.legendre.leggauss(16)
+        angles = np.arange(32) * np.pi / 16
+        across = np.sqrt(1.0 - heights**2)[:, None]
+        points = np.stack(
+            np.broadcast_arrays(across * np.cos(angles), across * np.sin(angles), heights[:, None]), axis=2
+        )
+        roots = np.sqrt(np.repeat(weights / 64.0, 32))
+        found = np.linalg.eigvalsh(roots[:, None] * NTK()(points.reshape(-1, 3)) * roots)[::-1]
+        b = sphere_eigenvalues(NTK().radial, 3)[:16]
+        expected = np.sort(np.repeat(b, 2 * np.arange(16) + 1))[::-1]
+        rest = 2.0 - expected.sum()
+        assert 0.0 < rest < 0.1 * b[0]
+        assert (found[:256] >= expected - 1e-12).all()
+        assert (found[:256] <= expected + rest).all()
 
     def test_two_points(self) -> None:
         np.testing.assert_allclose(sphere_eigenvalues(NTK().radial, 1), [1.0, 1.0])
@@ -197,7 +207,15 @@ class TestClosedForms:
         d = krein.diagnose(2 * Gaussian(1.0) - Laplacian(1.0), 5)
         assert d.finite
         assert d.positive_definite is False
-        assert d.mass == pytest.approx(1.806, abs=1e-3)
+        # radii of the two spectra: chi with 5 degrees of freedom; R² = 5 F with F's law of 5 and 1
+        terms = stats.chi(5).pdf, lambda r: 2 * r / 5 * stats.f(5, 1).pdf(r * r / 5)
+        crossings = [
+            0.0,
+            *(optimize.brentq(lambda r: 2 * terms[0](r) - terms[1](r), a, b) for a, b in ((1e-3, 1), (2, 9))),
+        ]
+        pieces = itertools.pairwise([*crossings, np.inf])
+        exact = sum(abs(integrate.quad(lambda r: 2 * terms[0](r) - terms[1](r), a, b)[0]) for a, b in pieces)
+        assert d.mass == pytest.approx(exact, rel=1e-6)
         assert "less than the difference" in d.reason
         assert d.positive_mass - d.negative_mass == pytest.approx(1.0, abs=1e-9)
         still = krein.diagnose(Gaussian(1.0) + 0.5 * Cauchy(1.0), 5)
@@ -341,8 +359,14 @@ class TestMasses:
         assert d.positive_definite == (d.negative_mass <= 1e-6)
 
     def test_arc_cosine_on_the_plane(self) -> None:
+        """ρ(r) = r ∫ z k(z) J₀(rz) dz up to r = 100, and from there its power law, as (2 − z)^1.5 at the end makes it: r⁻²."""
         d = krein.diagnose(ArcCosine(1), 2)
-        assert d.mass == pytest.approx(1.330, abs=2e-3)
+        nodes, weights = np.polynomial.legendre.leggauss(800)
+        z, r = 1.0 + nodes, 0.01 + 0.02 * np.arange(5000)
+        rho = np.abs(r * (special.j0(np.outer(r, z)) @ (weights * z * ArcCosine(1).radial(z))))
+        rest = float(np.mean((rho * r**2)[r > 90])) / 100.0
+        assert rest < 0.01 * d.mass  # so that the power law's own error is far below the tolerance
+        assert d.mass == pytest.approx(0.02 * float(rho.sum()) + rest, rel=2e-3)
         assert d.positive_definite is False
 
 

@@ -61,7 +61,7 @@ def fit_once(n_rows: int, n_components: int, *, products: bool) -> dict[str, flo
     from krein.estimators.learners.ridge import KreinRidgeClassifier
     from krein.estimators.maps.fourier import SignedFourierFeatures
     from krein.kernels import NTK
-    from krein.rows.feature_blocks import block_length
+    from krein.rows.blocks import block_length
 
     X, y = covtype(n_rows)
     before = peak_mib()
@@ -90,8 +90,10 @@ def fit_once(n_rows: int, n_components: int, *, products: bool) -> dict[str, flo
 def interleaved(features: Any, X: np.ndarray, y: np.ndarray, rows: int) -> dict[str, float]:
     """The steps of a fit, block by block, each block followed by its bare product: other work on the machine slows both."""
     from krein.estimators.learners.ridge import KreinRidgeClassifier
+    from krein.estimators.maps.base import row_map
+    from krein.learning.ridge_choice import solve_ridge
     from krein.learning.ridge_sums import add_rows
-    from krein.rows.look import look_at_matrix
+    from krein.rows.source import MatrixRows
 
     names = ("feature_fit", "blocks", "solve", "transform", "float64", "float32")
     clocks = {name: np.zeros(2) for name in names}
@@ -103,20 +105,20 @@ def interleaved(features: Any, X: np.ndarray, y: np.ndarray, rows: int) -> dict[
         return result
 
     model = KreinRidgeClassifier(features)
-    options, targets = model._options(), model._new_targets(None)
-    checked = timed("feature_fit", lambda: model._fit_features(look_at_matrix(X, None)[1]))
-    sums = options.new_sums(targets, y, checked.signature.shape[0], shift=None, n_rows=X.shape[0])
+    options, targets = model._options(), model._new_targets()
+    fitted = timed("feature_fit", lambda: row_map(features.fit(MatrixRows(X, y).look(targets).distinct)))
+    sums = options.new_sums(targets, fitted.signature.shape[0], n_rows=X.shape[0])
     for i in range(0, X.shape[0], rows):
         part = slice(i, i + rows)
         timed(
             "blocks",
-            partial(add_rows, sums, targets, checked, X[part], y[part], None, start=i),
+            partial(add_rows, targets, fitted, sums, i, X[part], y[part], None),
         )
-        Z = timed("transform", partial(model.features_.transform, X[part]))
+        Z = timed("transform", partial(fitted, X[part]))
         timed("float32", partial(np.matmul, Z.T, Z))
         Z = Z.astype(np.float64)
         timed("float64", partial(np.matmul, Z.T, Z))
-    timed("solve", lambda: model._conclude(sums, targets, options))
+    timed("solve", lambda: solve_ridge(sums, targets, fitted, options))
     whole = clocks["feature_fit"] + clocks["blocks"] + clocks["solve"]
     return {
         **{f"{name}_seconds": float(wall) for name, (wall, _) in clocks.items()},

@@ -146,7 +146,8 @@ def main() -> None:
         lambda: seconds(lambda: task.learned(DistanceKernel("levenshtein"), 1)),
     )
     print(
-        f"n_evaluations_        {model.features_.n_evaluations_:,} of {(options.landmarks + 1) * options.rows:,} allowed"
+        f"n_evaluations_        {model.features_.transformer.n_evaluations_:,} of "
+        f"{(options.landmarks + 1) * options.rows:,} allowed"
     )
     print(f"accuracy, new strings {accuracy:.3f}")
     square = options.rows**2 * 8 / 2**20

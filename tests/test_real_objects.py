@@ -104,5 +104,5 @@ def test_series_of_different_lengths(name, landmarks):
     exact = ExactKreinSVC(DistanceKernel("dtw", power="auto", scale="auto"), C=100.0).fit(X, y)
     assert exact.score(X_new, y_new) >= nearest
     few = KreinRidgeClassifier(KreinNystroem(DistanceKernel("dtw"), landmarks, random_state=0)).fit(X, y)
-    assert few.features_.n_evaluations_ <= (landmarks + 1) * len(X)
+    assert few.features_.transformer.n_evaluations_ <= (landmarks + 1) * len(X)
     assert few.score(X_new, y_new) >= nearest - 0.02

@@ -144,7 +144,7 @@ def test_maps_of_any_objects(case):
 def test_searches_pipelines_and_calibration():
     X, kernel = CASES["ragged series"]
     search = GridSearchCV(
-        KreinRidgeClassifier(KreinNystroem(kernel, random_state=0)), {"features__n_components": [2, 8]}, cv=3
+        KreinRidgeClassifier(KreinNystroem(kernel, random_state=0)), {"kernel__n_components": [2, 8]}, cv=3
     )
     assert search.fit(X, Y).best_score_ > 0.75
     piped = make_pipeline(KreinNystroem(kernel, 8, random_state=0), LinearSVC())
@@ -171,7 +171,7 @@ def test_a_fit_and_its_features_take_no_more_than_one_column_beyond_the_landmark
     X, kernel = CASES[case]
     counted, seen = counted_calls(kernel)
     model = KreinRidge(KreinNystroem(Similarity(counted, call="pairs"), n_components, random_state=0)).fit(X, Y)
-    assert len(seen) == model.features_.n_evaluations_ <= (n_components + 1) * N
+    assert len(seen) == model.features_.transformer.n_evaluations_ <= (n_components + 1) * N
     assert len(set(seen)) == len(seen)  # no ordered pair twice
     seen.clear()
     model.predict(X[:7])
@@ -183,7 +183,7 @@ def test_no_learner_evaluates_again_what_its_map_was_fitted_with(learner):
     X, kernel = CASES["strings"]
     counted, seen = counted_calls(kernel)
     model = LEARNERS[learner](Similarity(counted, call="pairs")).fit(X, Y)
-    assert len(seen) == model.features_.n_evaluations_ <= 9 * N
+    assert len(seen) == model.features_.transformer.n_evaluations_ <= 9 * N
 
 
 def test_an_exact_model_evaluates_each_unordered_pair_once_but_for_the_test_of_symmetry():

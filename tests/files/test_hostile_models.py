@@ -275,8 +275,9 @@ class TestStates:
     def test_rows_of_leaves_that_are_too_narrow(self, tmp_path):
         X = np.random.default_rng(0).normal(size=(30, 3))
         model = krein.KreinRidge(solver="local", random_state=0).fit(X, X[:, 0])
-        leaves = replace(model.local_.leaves, rows=np.ascontiguousarray(model.local_.leaves.rows[:, 1:]))
-        model.local_ = replace(model.local_, leaves=leaves)
+        local = model.model_.local
+        leaves = replace(local.leaves, rows=np.ascontiguousarray(local.leaves.rows[:, 1:]))
+        model.model_ = replace(model.model_, local=replace(local, leaves=leaves))
         model.save(tmp_path / "m")
         refused(tmp_path / "m", "the leaves do not fit")
 

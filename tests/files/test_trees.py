@@ -119,7 +119,7 @@ def test_trees_that_no_value_gives(tree, message):
     [
         ({"n_features_in_": None}, "n_features_in_ is missing"),
         ({"n_features_in_": 0}, "n_features_in_ must be at least 1, got 0"),
-        ({"n_features_in_": 3}, "the model gives 3 columns to its feature map, which is made for 2"),
+        ({"n_features_in_": 3}, "the feature map takes rows of 2 columns, but the model 3"),
         ({"feature_names_in_": np.array(["a"])}, "feature_names_in_ must name each of the 2 columns"),
     ],
 )

@@ -262,8 +262,8 @@ def _map_of(case: Case) -> bool:
 
 
 def _features(one: Learner, model: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    Z, Q = (np.asarray(model.features_.transform(A), dtype=float) for A in (one.case.table.X, one.query))
-    return Z, Q, np.asarray(model.features_.signature_, dtype=float)
+    Z, Q = (np.asarray(model.features_(A), dtype=float) for A in (one.case.table.X, one.query))
+    return Z, Q, np.asarray(model.features_.signature, dtype=float)
 
 
 def _dual(one: Learner) -> tuple[np.ndarray, np.ndarray]:

@@ -16,7 +16,6 @@ from krein.learning.leave_one_out import (
 )
 from krein.learning.sums import NormalSums
 from krein.rows.equal import merge_rows
-from krein.rows.feature_blocks import Features
 
 LAMS = np.array([1e-4, 1e-2, 1.0])
 
@@ -194,7 +193,7 @@ def test_no_weight_is_nothing_to_learn_from():
         merge_rows(np.ones((2, 1)), np.ones((2, 1)), np.zeros(2))
 
 
-class _Identity(Features):
+class _Identity:
     @property
     def signature(self) -> np.ndarray:
         return np.array([1.0, 1.0, -1.0, 1.0])

@@ -9,10 +9,9 @@ from krein.learning.ridge_sums import add_rows
 from krein.learning.strengths import best_candidate, check_lam
 from krein.learning.sums import NormalSums
 from krein.rows.columns import ColumnSummary
-from krein.rows.equal import distinct_rows
-from krein.rows.feature_blocks import Features
-from krein.rows.look import look_at_matrix
+from krein.rows.equal import distinct_groups
 from krein.rows.sample import row_keys, sample_numbers
+from krein.rows.source import MatrixRows
 from krein.rows.targets import LabelTargets, NumberTargets
 
 
@@ -60,10 +59,11 @@ def test_candidates_are_pairs():
     assert check_lam("auto", "krein", "gcv") is None
 
 
-class _Columns(Features):
+class _Columns:
     """Rows that are features already, the last one negative."""
 
     signature = np.array([1.0, 1.0, -1.0])
+    n_features = 3
 
     def __call__(self, X):
         return X
@@ -75,8 +75,9 @@ def _solved(pairs, selection="gcv"):
     y = X @ [1.0, 2.0, 3.0] + rng.normal(size=50)
     options = RidgeOptions("two", np.array(pairs), selection, True, 100, 0.1)
     targets, features = NumberTargets(), _Columns()
-    sums = options.new_sums(targets, y, 3, shift=None)
-    add_rows(sums, targets, features, X, y, None, start=0)
+    targets.note(y, 0, None)
+    sums = options.new_sums(targets, 3, n_rows=50)
+    add_rows(targets, features, sums, 0, X, y, None)
     return solve_ridge(sums, targets, features, options)
 
 
@@ -114,17 +115,18 @@ def test_the_number_of_targets_stays():
 def test_distinct_rows_depend_on_values_only(dtype):
     rng = np.random.default_rng(0)
     X = rng.integers(0, 3, size=(400, 5)).astype(dtype)
-    found = distinct_rows(X)
+    found = X[distinct_groups(X)[0]]
     np.testing.assert_array_equal(np.unique(found, axis=0), np.unique(X, axis=0))
     assert found.shape == np.unique(X, axis=0).shape
-    np.testing.assert_array_equal(found, distinct_rows(X[rng.permutation(400)]))
+    other = X[rng.permutation(400)]
+    np.testing.assert_array_equal(found, other[distinct_groups(other)[0]])
     assert not (np.diff(found[:, 0]) >= 0).all()  # no order to it
 
 
 def test_rounding_keeps_the_order_of_distinct_rows():
     X = np.random.default_rng(1).normal(size=(2000, 3))
     assert np.unique(X[:, 0].astype(np.float32)).size == 2000
-    np.testing.assert_array_equal(distinct_rows(X).astype(np.float32), distinct_rows(X.astype(np.float32)))
+    np.testing.assert_array_equal(distinct_groups(X)[0], distinct_groups(X.astype(np.float32))[0])
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -160,7 +162,7 @@ def test_a_row_of_the_sample_is_named_by_its_number(monkeypatch):
     bad = sample_numbers(100, 20)[7]
     X[bad] = np.inf
     with pytest.raises(ValueError, match=f"row {bad};"):
-        look_at_matrix(X, None)
+        MatrixRows(X).look()
 
 
 def test_sums_of_features_alone_are_those_with_targets():
@@ -174,15 +176,8 @@ def test_sums_of_features_alone_are_those_with_targets():
     np.testing.assert_allclose(alone.centered().gram, beside.centered().gram, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(alone.centered().mean, beside.centered().mean, rtol=1e-14)
     assert alone.rows == np.count_nonzero(weight)
-    with pytest.raises(ValueError, match="different shifts"):
-        alone.merge(_with_rows(NormalSums(Z[1]), Z))
     with pytest.raises(ValueError, match="no sums yet"):
         NormalSums().centered()
-
-
-def _with_rows(sums, Z):
-    sums.add(Z)
-    return sums
 
 
 def test_labels_are_columns_in_order_of_appearance():
@@ -194,15 +189,31 @@ def test_labels_are_columns_in_order_of_appearance():
     np.testing.assert_array_equal(classes, ["a", "b", "c"])
     np.testing.assert_array_equal(columns, [2, 0, 1])
     assert labels.sorted_classes()[0].size == 2  # the copy's new class is its own
-    np.testing.assert_array_equal(labels.preview(np.array([3, 3, 1, 2]), 50, np.array([1.0, 1.0, 0.0, 2.0])), [2, 3])
 
 
-def test_numbers_are_previewed_from_the_first_rows():
+def test_labels_of_parts_are_noted_like_those_of_the_whole():
+    y, weight = np.array([3, 3, 1, 2, 2]), np.array([1.0, 1.0, 0.0, 2.0, 4.0])
+    whole, left, right = (LabelTargets(class_weight="balanced") for _ in range(3))
+    whole.note(y, 0, weight)
+    left.note(y[:2], 0, weight[:2])
+    right.note(y[2:], 2, weight[2:])
+    left.merge(right)
+    for targets in (whole, left):
+        targets.settle(all_rows=True)
+        np.testing.assert_array_equal(targets.sorted_classes()[0], [2, 3])  # a row of weight zero is not there
+        np.testing.assert_allclose(targets.weigh(y, weight), [2.0, 2.0, 0.0, 4 / 3, 8 / 3])
+
+
+def test_the_shift_of_numbers_is_the_mean_of_the_first_rows():
     y = np.arange(3000.0)
-    numbers = NumberTargets()
-    assert numbers.preview(y, 0, None).size == 1024
-    assert numbers.preview(y, 1000, None).size == 24
-    assert numbers.preview(y, 5000, None).size == 0
-    numbers.announce(y[:, None])
-    assert not numbers.vector
-    np.testing.assert_array_equal(numbers.shift(y[:11], intercept=True), [5.0])
+    whole, left, right, late = (NumberTargets() for _ in range(4))
+    whole.note(y[:, None], 0, None)
+    left.note(y[:1000, None], 0, None)
+    right.note(y[1000:, None], 1000, None)
+    late.note(y[:, None], 5000, None)
+    left.merge(right)
+    left.merge(late)
+    assert not whole.vector
+    for targets in (whole, left):
+        np.testing.assert_allclose(targets.shift(intercept=True), [np.arange(1024).mean()])
+        np.testing.assert_array_equal(targets.shift(intercept=False), [0.0])

@@ -5,7 +5,7 @@ import pytest
 
 from krein.learning import NormalSums
 from krein.learning.ridge_sums import RidgeSums
-from krein.rows.feature_blocks import FeatureBlock
+from krein.rows.blocks import FeatureBlock
 from krein.rows.sample import RowSample, row_keys
 
 
@@ -108,6 +108,22 @@ def test_targets_may_appear_late(rows, shift):
             )
 
 
+def test_sums_about_different_shifts_are_brought_to_one(rows):
+    """As of blocks on several machines, none of which knows the mean of the others."""
+    Z, Y, weight = rows
+    whole, left, right = (NormalSums(shift, np.zeros(Y.shape[1])) for shift in (Z.mean(axis=0), None, Z[400] + 3.0))
+    whole.add(Z, Y, weight)
+    left.add(Z[:123], Y[:123], weight[:123])
+    right.add(Z[123:], Y[123:], weight[123:])
+    moved = right._matrix.copy()
+    left.merge(right)
+    np.testing.assert_array_equal(right._matrix, moved)  # what is merged stays as it is
+    assert not np.allclose(left.shift, right.shift)
+    for name in ("gram", "cross", "square", "mean", "y_mean", "weight"):
+        ours, truth = getattr(left.centered(), name), getattr(whole.centered(), name)
+        np.testing.assert_allclose(ours, truth, rtol=1e-10, atol=1e-9, err_msg=name)
+
+
 def test_keys_are_uniform_and_belong_to_row_numbers():
     keys = row_keys(np.arange(100_000))
     assert np.unique(keys).size == keys.size
@@ -141,7 +157,7 @@ def test_sums_of_parts_merge_into_those_of_the_whole(rows):
         return RidgeSums(Z[0], Y[0], kept_rows=40, keep_features=True, held_fraction=0.3)
 
     def add(sums, part):
-        sums.add(FeatureBlock(part, np.arange(500)[part], Z[part], Z[part], weight[part]), Y[part], Y[part])
+        sums.add(FeatureBlock(np.arange(500)[part], Z[part], Z[part], None, weight[part]), Y[part], Y[part])
 
     whole, left, right = empty(), empty(), empty()
     add(whole, slice(None))

@@ -60,7 +60,7 @@ def test_bounded_samples_agree_between_one_machine_and_many(rows, monkeypatch):
     here = KreinRidge(CosineMap(), lam=1e-3).fit(X, y)
     there = KreinRidge(CosineMap(), lam=1e-3).fit(da.from_array(X, chunks=(600, 3)), da.from_array(y, chunks=600))
     np.testing.assert_allclose(there.predict(X), here.predict(X), rtol=0, atol=1e-8)
-    assert here._sums.rows == there._sums.rows == 4000
+    assert here.n_rows_ == there.n_rows_ == 4000
 
 
 def test_dataframe_with_names_and_text_labels(rows, labels):
@@ -131,7 +131,7 @@ def test_how_often_a_block_is_computed(rows, labels, monkeypatch, classify, kept
     assert model.n_rows_ == 4000
     assert Counter(computed) == {(s, a): times for s in ("X", "y", "weight") for a in range(0, 4000, 500)}
     here = learner(CosineMap(), lam=1e-3).fit(X, targets, weight)
-    np.testing.assert_allclose(model._row_model()(X), here._row_model()(X), rtol=0, atol=1e-8)
+    np.testing.assert_allclose(model.model_(X), here.model_(X), rtol=0, atol=1e-8)
 
 
 def test_lengths_that_are_not_known_cost_one_pass_over_the_source(rows):

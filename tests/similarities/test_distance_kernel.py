@@ -143,8 +143,12 @@ def test_power_and_scale_by_landmarks(landmarks):
         X, y = X[20:], y[20:]
     features = KreinNystroem(Similarity(DistanceKernel(counted, "auto", "auto"), call="pairs"), landmarks, **options)
     model = KreinRidgeClassifier(features).fit(X, y)
-    assert len(calls) == model.features_.n_evaluations_ <= (landmarks + 1) * len(X) + landmarks * (landmarks + 1)
-    chosen = model.features_.kernel_
+    assert (
+        len(calls)
+        == model.features_.transformer.n_evaluations_
+        <= (landmarks + 1) * len(X) + landmarks * (landmarks + 1)
+    )
+    chosen = model.features_.transformer.kernel_
     assert not chosen.needs_fit
     assert model.score(X, y) > 0.9
     assert cross_val_score(clone(model), X, y, cv=3).mean() > 0.8

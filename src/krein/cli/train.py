@@ -15,7 +15,6 @@ from krein.cli.options import ChunkRows, Decimal, Drop, Rows, Seed, Separator
 from krein.cli.output import console, report_card, text_grid
 from krein.cli.tables import check_out, fair_sample, features_of, reading, task_of
 from krein.estimators import KreinRidge, KreinRidgeClassifier, SignedFourierFeatures, TunedFeatures
-from krein.estimators.maps.base import row_map
 from krein.files.models import save_model
 from krein.files.tables import TableChunks, open_table
 from krein.kernels import parse_kernel
@@ -105,7 +104,7 @@ class _HeldOut(NamedTuple):
 def _facts(model: Any, kernel: str, held: _HeldOut | None) -> dict[str, Any]:
     """What is printed of a model: first what a person knows, then what was given or chosen."""
     classes = getattr(model, "classes_", None)
-    exact = model.model_ is not None
+    exact = model.solver_ == "exact"
     facts: dict[str, Any] = {}
     if held is not None:
         facts = {
@@ -119,7 +118,7 @@ def _facts(model: Any, kernel: str, held: _HeldOut | None) -> dict[str, Any]:
         "kernel": kernel if kernel != "auto" or model.choice_ is None else repr(model.choice_.kernel),
         "n_rows": model.n_rows_,
         "n_columns": model.n_features_in_,
-        "n_components": None if model.features_ is None else int(row_map(model.features_).signature.size),
+        "n_components": None if exact else int(model.features_.signature.size),
         "lam": model.lam_,
         "n_classes": None if classes is None else int(classes.size),
     }

@@ -9,10 +9,9 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 from krein._core.files import whole_file
-from krein.export import Expression, onnx_model, rows_input, torch_module, translate
-from krein.rows.feature_blocks import RowModel
+from krein.export import Expression, onnx_model, rows_input, torch_module
 
-__all__ = ["ExportMixin", "RowModelExportMixin"]
+__all__ = ["ExportMixin"]
 
 
 class ExportMixin(ABC):
@@ -65,17 +64,3 @@ class ExportMixin(ABC):
         """
         check_is_fitted(self)
         return torch_module(self._formula(rows_input()))
-
-
-class RowModelExportMixin(ExportMixin):
-    """For learners, whose fitted model is a function of rows."""
-
-    @abstractmethod
-    def _row_model(self) -> RowModel:
-        """The fitted model as a function of rows."""
-
-    def _formula(self, rows: Expression) -> Expression:
-        return translate(self._row_model(), rows)
-
-    def _n_values(self) -> int:
-        return self._row_model().width

@@ -18,13 +18,13 @@ from krein.estimators.maps.correction import SpectrumCorrection
 from krein.estimators.maps.fourier import SignedFourierFeatures
 from krein.estimators.maps.nystroem import KreinNystroem
 from krein.estimators.maps.tuned import TunedFeatures
-from krein.features import FittedMap
+from krein.features import FittedMap, RowMap
 from krein.files.registry import SavableMixin, register
 from krein.kernels import Kernel
 from krein.learning.chosen_features import PlacedMap
 from krein.learning.embedding import FittedEmbedding
-from krein.learning.kernel_model import KernelModel
 from krein.learning.leaves.local import LocalPart
+from krein.learning.model import Model
 from krein.learning.tuning.choice import Choice
 from krein.matrices.corrections import FittedCorrection
 from krein.nystroem.fitted_nystroem import FittedNystroem
@@ -33,13 +33,13 @@ from krein.similarities import BlockSource, Objects
 __all__: list[str] = []
 
 _Array, _Rows = np.ndarray, np.ndarray | sp.csr_array
+# in files of 0.1 and 0.2, in place of model_
+_PARTS = {"features_": SavableMixin | RowMap | None, "coef_": _Array | None, "local_": LocalPart | None}
 _RIDGE = {
+    **_PARTS,
     "solver_": str | None,
     "choice_": Choice | None,
-    "model_": KernelModel | None,
-    "local_": LocalPart | None,
-    "features_": SavableMixin | PlacedMap | None,
-    "coef_": _Array | None,
+    "model_": Model | None,
     "intercept_": float | _Array,
     "lam_": float | tuple[float, float],
     "lams_": _Array,
@@ -47,11 +47,10 @@ _RIDGE = {
     "n_rows_": int,
 }
 _NEWTON = {
+    **_PARTS,
     "solver_": str | None,
     "choice_": Choice | None,
-    "model_": KernelModel | None,
-    "features_": SavableMixin | PlacedMap | None,
-    "coef_": _Array | None,
+    "model_": Model | None,
     "intercept_": _Array,
     "classes_": _Array,
     "n_iter_": int,
@@ -59,7 +58,7 @@ _NEWTON = {
 _SVC = {**_NEWTON, "C_": float, "Cs_": _Array | None, "cv_scores_": _Array | None}
 _LOGISTIC = {**_NEWTON, "lam_": float | tuple[float, float], "lams_": _Array, "scores_": _Array | None}
 _PCA = {
-    "features_": SavableMixin | PlacedMap,
+    "features_": SavableMixin | RowMap,
     "eigenvalues_": _Array,
     "signature_": _Array,
     "components_": _Array,
@@ -98,10 +97,15 @@ def _no_calls(given: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in given.items() if name not in gone}
 
 
+def _no_optimizer(given: dict[str, Any]) -> dict[str, Any]:
+    """Before 0.2 was released LibLinear could be chosen, which solves the same problem."""
+    return {name: value for name, value in given.items() if name != "optimizer"}
+
+
 # a λ or C that says nothing has an infinite score
 register("krein.ridge", learned=_RIDGE, unbounded=("scores_",))(KreinRidge)
 register("krein.ridge-classifier", learned={**_RIDGE, "classes_": _Array}, unbounded=("scores_",))(KreinRidgeClassifier)
-register("krein.svc", learned=_SVC, unbounded=("cv_scores_",))(KreinSVC)
+register("krein.svc", learned=_SVC, unbounded=("cv_scores_",), upgrade=_no_optimizer)(KreinSVC)
 register("krein.logistic", learned=_LOGISTIC, unbounded=("scores_",))(KreinLogistic)
 register("krein.pca", learned=_PCA)(KreinPCA)
 register("krein.exact-ridge", learned={**_EXACT, "lam_": float | tuple[float, float]}, upgrade=_no_calls)(

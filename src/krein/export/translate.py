@@ -29,9 +29,9 @@ from krein.kernels import (
 )
 from krein.learning.chosen_features import PlacedMap
 from krein.learning.kernel_model import KernelModel
+from krein.learning.model import LinearModel
 from krein.learning.tuning.placement import Placement
 from krein.nystroem.fitted_nystroem import FittedNystroem
-from krein.rows.feature_blocks import LinearModel
 from krein.similarities import KernelSimilarity
 
 __all__ = ["translate", "radial_expression"]

@@ -16,10 +16,11 @@ from krein.kernels import NAMED_KERNELS, Product, Scaled, Sum
 from krein.learning.chosen_features import PlacedMap
 from krein.learning.embedding import FittedEmbedding
 from krein.learning.kernel_model import KernelModel
-from krein.learning.leaves.local import LocalPart
+from krein.learning.leaves.local import LocalModel, LocalPart
 from krein.learning.leaves.model import LeafModel
 from krein.learning.leaves.splits import SplitTree
 from krein.learning.metric import LearnedMetric, MetricTrial
+from krein.learning.model import LinearModel
 from krein.learning.tuning.choice import Choice
 from krein.learning.tuning.placement import NormalScores, Placement
 from krein.learning.tuning.trials import Trial, Trials
@@ -62,6 +63,8 @@ TAGS: dict[str, type] = {
     "placement": Placement,
     "placed-map": PlacedMap,
     "kernel-model": KernelModel,
+    "linear-model": LinearModel,
+    "local-model": LocalModel,
     "trial": Trial,
     "trials": Trials,
     "choice": Choice,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from krein.files.registry import Argument, Entry, SavableMixin, entry_for, entry_of
+from krein.files.registry import Argument, Entry, entry_for, entry_of
 from krein.files.values import array_dtype, check_array, check_integer, csr_from, scalar_from
 from krein.kernels import Kernel
 
@@ -282,12 +282,6 @@ def _check_common(value: Any) -> None:
         isinstance(names, np.ndarray) and names.shape == (columns,) and all(isinstance(name, str) for name in names)
     ):
         raise ValueError(f"feature_names_in_ must name each of the {columns} columns")
-    features = learned.get("features_")
-    if features is not None:
-        estimator = isinstance(features, SavableMixin)
-        taken = vars(features).get("n_features_in_") if estimator else features.n_features
-        if columns != taken and (estimator or taken is not None):
-            raise ValueError(f"the model gives {columns} columns to its feature map, which is made for {taken}")
     outputs, signature = learned.get("_n_features_out"), learned.get("signature_")
     if outputs is not None and signature is not None and (outputs,) != np.shape(signature):
         raise ValueError(f"there are {outputs} output columns, but signs of shape {np.shape(signature)}")

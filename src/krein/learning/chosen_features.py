@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, final
@@ -26,10 +27,11 @@ from krein.learning.tuning.choice import (
 from krein.learning.tuning.placement import SCALINGS, Placement
 from krein.learning.tuning.rounds import PORTFOLIO
 from krein.nystroem.nystroem_fit import NystroemRecipe, fit_nystroem
-from krein.rows.look import FirstPass
+from krein.rows.equal import MergedRows
+from krein.rows.look import Look
 from krein.similarities import KernelSimilarity
 
-__all__ = ["PlacedMap", "Tuning", "fit_chosen"]
+__all__ = ["KnownFeatures", "MapSource", "PlacedMap", "Tuning", "fit_chosen"]
 
 
 @final
@@ -66,13 +68,14 @@ class Tuning:
         else:
             object.__setattr__(self, "n_components", positive_integer(self.n_components, "n_components"))
 
-    def width(self, seen: FirstPass) -> int:
+    def width(self, look: Look) -> int:
         """Columns of the map: as asked for, or by the number of distinct rows."""
-        return default_width(_n_rows(seen)) if isinstance(self.n_components, str) else self.n_components
+        return default_width(look.size) if isinstance(self.n_components, str) else self.n_components
 
     def choose(
         self,
-        seen: FirstPass,
+        look: Look,
+        rows: MergedRows | None = None,
         *,
         lams: np.ndarray | None = None,
         regularizer: Regularizer = "hilbert",
@@ -80,11 +83,13 @@ class Tuning:
         exact_rows: int | None = None,
         width: int | None = None,
     ) -> Choice:
-        """Placement, kernel and λ from what was seen of a table.
+        """Placement, kernel and λ from a look at rows.
 
         Parameters
         ----------
-        seen : FirstPass
+        look : Look
+        rows : MergedRows or None, default=None
+            Distinct rows with targets; None chooses without.
         lams : ndarray of shape (n_lams,), default=None
             Values of λ a learner may take; None for a grid.
         regularizer : {"hilbert", "two", "krein"}, default="hilbert"
@@ -95,11 +100,11 @@ class Tuning:
             Columns of those features; None for `n_components`.
         """
         if self.kernels is None:
-            return fixed_choice(self.given, seen.sample, columns=seen.columns, scaling=self.scaling)
-        if seen.merged is None:
-            return unsupervised_choice(self.kernels, seen.sample, columns=seen.columns, scaling=self.scaling)
+            return fixed_choice(self.given, look.distinct, columns=look.columns, scaling=self.scaling)
+        if rows is None:
+            return unsupervised_choice(self.kernels, look.distinct, columns=look.columns, scaling=self.scaling)
         if exact_rows is None:
-            most_rows, width = feature_round(_n_rows(seen), self.width(seen) if width is None else width)
+            most_rows, width = feature_round(look.size, self.width(look) if width is None else width)
         else:
             most_rows, width = exact_rows, None
         choose_from = partial(
@@ -111,15 +116,52 @@ class Tuning:
             most_rows=most_rows,
             width=width,
         )
-        found = choose_from(seen.merged, columns=seen.columns, scaling=self.scaling)
+        found = choose_from(rows, columns=look.columns, scaling=self.scaling)
         if self.metric == "none":
             return found
-        return in_learned_metric(found, seen.merged, partial(choose_from, scaling="none"))
+        return in_learned_metric(found, rows, partial(choose_from, scaling="none"))
 
 
-def _n_rows(seen: FirstPass) -> int:
-    """Distinct rows of a whole table, else all that there are."""
-    return int(seen.sample.shape[0]) if seen.complete else seen.n_rows
+@final
+@dataclass(frozen=True, eq=False)
+class MapSource:
+    """Where a learner has its features from.
+
+    Parameters
+    ----------
+    fit : callable
+        ``(look, choice, width) -> RowMap``: the map fitted to rows, for a choice if there is one, of so many columns if it is free.
+    tuning : Tuning or None, default=None
+        What is chosen; None where the map is given.
+    known : RowMap or None, default=None
+        The fitted map, where the rows are its features already.
+    """
+
+    fit: Callable[[Look, Choice | None, int | None], RowMap]
+    tuning: Tuning | None = None
+    known: RowMap | None = None
+
+    @property
+    def chosen(self) -> Tuning | None:
+        """What a kernel is chosen from; None if there is no kernel to choose."""
+        return None if self.tuning is None or self.tuning.kernels is None else self.tuning
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class KnownFeatures:
+    """Rows that are features already."""
+
+    signature: np.ndarray
+
+    @property
+    def n_features(self) -> int:
+        """Columns of the rows."""
+        return int(self.signature.size)
+
+    def __call__(self, X: Any) -> np.ndarray:
+        """The rows themselves."""
+        return np.asarray(X)
 
 
 @final

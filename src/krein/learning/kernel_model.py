@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, final
 
 import numpy as np
 import scipy.sparse as sp
 
-from krein._core.rows import row_blocks, rows_times
+from krein._core.rows import rows_times
 from krein.kernels import Kernel
 from krein.learning.dual import dual_problem
 from krein.learning.exact_ridge import fit_exact_ridge
+from krein.learning.model import Model
 from krein.learning.path import Regularizer
 from krein.learning.solve import ridge_factor
 from krein.learning.tuning.choice import Choice
 from krein.learning.tuning.placement import Placement
+from krein.rows.blocks import block_length
 from krein.rows.equal import MergedRows
-from krein.rows.feature_blocks import block_length, finite_rows
 
 __all__ = ["KernelModel", "fit_kernel_model"]
 
 
+@final
 @dataclass(frozen=True, eq=False)
-class KernelModel:
+class KernelModel(Model):
     r"""Rows to values :math:`f(x) = \sum_i \alpha_i\, k(p(x), x_i) + b`, in blocks, so that memory is bounded.
 
     Parameters
@@ -57,23 +59,38 @@ class KernelModel:
 
     @property
     def width(self) -> int:
-        """Number of outputs."""
         return int(self.dual.shape[1])
 
-    def __call__(self, X: Any) -> np.ndarray:
-        """Values of shape (n_rows, n_outputs), float64."""
+    @property
+    def constant(self) -> np.ndarray:
+        return self.offset
+
+    @property
+    def block_rows(self) -> int:
+        return block_length(self.rows.shape[0])
+
+    def values(self, X: Any) -> np.ndarray:
         out = np.empty((X.shape[0], self.width))
-        for part in row_blocks(X.shape[0], block_length(self.rows.shape[0])):
-            placed = self.placement(finite_rows(X[part], part.start)).astype(np.float64, copy=False)
-            rows_times(self.kernel.gram(placed, self.rows), self.dual, out[part])
+        placed = self.placement(X).astype(np.float64, copy=False)
+        rows_times(self.kernel.gram(placed, self.rows), self.dual, out)
         out += self.offset
         return out
 
     def combined(self, weights: np.ndarray, constant: np.ndarray | float = 0.0) -> KernelModel:
-        """Outputs that are linear functions of these: ``f(x) @ weights + constant``."""
         return KernelModel(
             self.placement, self.kernel, self.rows, self.dual @ weights, self.offset @ weights + constant
         )
+
+    def check(self, n_features: int | None) -> None:
+        if n_features is None or self.placement.n_features not in (None, n_features):
+            raise ValueError(
+                f"the kernel model takes rows of {self.placement.n_features} columns, but the learner has {n_features}"
+            )
+        placed = self.placement.n_outputs(n_features)
+        if self.rows.shape[1] != placed:
+            raise ValueError(
+                f"the kernel model has rows of {self.rows.shape[1]} columns, but its placement gives {placed}"
+            )
 
 
 def fit_kernel_model(

@@ -19,6 +19,7 @@ from scipy import linalg
 
 from krein._core.rows import row_blocks, rows_times
 from krein._core.threads import share
+from krein.features import RowMap
 from krein.learning.dual import DualProblem, dual_problem
 from krein.learning.folds import fold_scores
 from krein.learning.limits import MARGINS
@@ -27,8 +28,8 @@ from krein.learning.solve import RidgeFactor, ridge_factor
 from krein.learning.strengths import COARSE_GRID, best_candidate
 from krein.learning.sums import CenteredSums
 from krein.nystroem.spectrum import signed_root, signed_spectrum
+from krein.rows.blocks import feature_blocks
 from krein.rows.equal import MergedRows
-from krein.rows.feature_blocks import Features, feature_blocks
 
 __all__ = [
     *(
@@ -285,7 +286,7 @@ class LeftOutModel:
 
     Parameters
     ----------
-    features : Features
+    features : RowMap
     coef : ndarray of shape (n_outputs, n_components)
     intercept : ndarray of shape (n_outputs,)
     factor : RidgeFactor
@@ -297,7 +298,7 @@ class LeftOutModel:
         Whether weights are numbers of copies, of which one is left out.
     """
 
-    features: Features
+    features: RowMap
     coef: np.ndarray
     intercept: np.ndarray
     factor: RidgeFactor
@@ -308,7 +309,7 @@ class LeftOutModel:
     def __call__(self, X: Any, targets: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
         """Predictions of rows that were fitted on, each without itself."""
         out = np.empty(targets.shape)
-        for block in feature_blocks(self.features, X, checked=True):
+        for block in feature_blocks(self.features, X):
             Z = block.Z.astype(np.float64, copy=False)
             hat = np.empty(Z.shape[0])
 
@@ -318,15 +319,15 @@ class LeftOutModel:
 
             share(fill, row_blocks(Z.shape[0], _BLOCK))
             if weight is not None and not self.counts:
-                hat *= weight[block.index]
+                hat *= weight[block.numbers]
             hat = np.minimum(hat, _LARGEST_HAT)[:, None]
             fitted = Z @ self.coef.T + self.intercept
-            out[block.index] = (fitted - hat * targets[block.index]) / (1.0 - hat)
+            out[block.numbers] = (fitted - hat * targets[block.numbers]) / (1.0 - hat)
         return out
 
 
 def left_out_model(
-    features: Features, sums: CenteredSums, lam: tuple[float, float], coef: np.ndarray, intercept: np.ndarray
+    features: RowMap, sums: CenteredSums, lam: tuple[float, float], coef: np.ndarray, intercept: np.ndarray
 ) -> LeftOutModel:
     """Factorize the system of a fitted ridge model once for all rows."""
     penalty = sums.weight * np.where(features.signature > 0, *lam)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import LinAlgError
 
+from krein.features import RowMap
 from krein.learning.leave_one_out import loo_scores
 from krein.learning.limits import MARGINS
 from krein.learning.path import Regularizer, RidgePath, check_clearance, clearance, ridge_path
@@ -14,7 +15,6 @@ from krein.learning.ridge_sums import RidgeSums
 from krein.learning.solve import solve_definite
 from krein.learning.strengths import GRID, best_candidate, by_ratio, with_ratios
 from krein.learning.sums import CenteredSums
-from krein.rows.feature_blocks import Features
 from krein.rows.targets import Targets
 
 __all__ = ["RidgeOptions", "RidgeSolution", "default_grid", "gcv_scores", "held_out_scores", "solve_ridge"]
@@ -47,19 +47,17 @@ class RidgeOptions:
     validation_fraction: float
     least: float = 0.0
 
-    def new_sums(
-        self, targets: Targets, first: np.ndarray, width: int, *, shift: np.ndarray | None, n_rows: int | None = None
-    ) -> RidgeSums:
-        """Sums with nothing in them."""
+    def new_sums(self, targets: Targets, width: int, *, n_rows: int | None, here: bool = True) -> RidgeSums:
+        """Sums with nothing in them; `here`: they are made in one process, which may keep features beside them."""
         choose = self.candidates is None or len(self.candidates) > 1
         kept = self.loo_rows if choose and self.selection == "loo" else 0
         most = kept if n_rows is None else min(kept, n_rows)
         return RidgeSums(
-            shift if self.intercept else np.zeros(width),
-            targets.shift(first, intercept=self.intercept),
+            None if self.intercept else np.zeros(width),
+            targets.shift(intercept=self.intercept),
             targets.late_shift,
             kept_rows=kept,
-            keep_features=shift is None and RidgeSums.features_fit(most, width),
+            keep_features=here and RidgeSums.features_fit(most, width),
             held_fraction=self.validation_fraction if choose and self.selection == "validation" else 0.0,
         )
 
@@ -94,7 +92,7 @@ class _KeptRows:
     weight: np.ndarray
 
 
-def solve_ridge(sums: RidgeSums, targets: Targets, features: Features, options: RidgeOptions) -> RidgeSolution:
+def solve_ridge(sums: RidgeSums, targets: Targets, features: RowMap, options: RidgeOptions) -> RidgeSolution:
     """Choose among the candidates and solve on all rows."""
     everything = sums.everything()
     if not everything.weight:
@@ -109,7 +107,7 @@ def solve_ridge(sums: RidgeSums, targets: Targets, features: Features, options: 
     return _choose(sums, whole, features.signature, options, candidates, _kept_rows(sums, targets, features))
 
 
-def _kept_rows(sums: RidgeSums, targets: Targets, features: Features) -> _KeptRows | None:
+def _kept_rows(sums: RidgeSums, targets: Targets, features: RowMap) -> _KeptRows | None:
     kept = sums.kept_features(features)
     if kept is None:
         return None

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from krein.features import RowMap
 from krein.learning.sums import NormalSums
-from krein.rows.feature_blocks import FeatureBlock, Features, feature_blocks
+from krein.rows.blocks import FeatureBlock, feature_blocks
 from krein.rows.sample import RowSample, row_keys
 from krein.rows.targets import Targets
 
@@ -88,7 +89,7 @@ class RidgeSums:
         whole.merge(self.held)
         return whole
 
-    def kept_features(self, features: Features) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    def kept_features(self, features: RowMap) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
         """What was kept for leave-one-out."""
         if self.kept is None:
             return None
@@ -115,18 +116,10 @@ class RidgeSums:
 
 
 def add_rows(
-    sums: RidgeSums,
-    targets: Targets,
-    features: Features,
-    X: Any,
-    y: np.ndarray,
-    weight: np.ndarray | None,
-    *,
-    start: int,
-    checked: bool = False,
+    targets: Targets, features: RowMap, sums: RidgeSums, start: int, X: Any, y: Any, weight: np.ndarray | None
 ) -> None:
-    """Pass over rows ``start, start + 1, …`` block by block, and add each block to the sums."""
-    for block in feature_blocks(features, X, weight, start=start, checked=checked):
-        codes = targets.encode(y[block.index])
+    """Add finite rows ``start, start + 1, …`` to the sums, block by block."""
+    for block in feature_blocks(features, X, y, targets.weigh(y, weight), start=start):
+        codes = targets.encode(block.y)
         sums.add(block, codes, targets.columns(codes))
     sums.rows += X.shape[0]

@@ -68,7 +68,7 @@ class NormalSums:
     Everything a ridge problem needs is a block of the matrix: the Gram matrix of the features, their products with the
     targets, the totals and the weight. One symmetric rank-n update per block of rows fills its upper triangle, in float64 whatever
     the dtype of the features. The shift :math:`(c, e)` is fixed at the start; any gives the same result, and one near the mean
-    keeps the digits that the later subtraction of the exact mean would cancel.
+    keeps the digits that the later subtraction of the exact mean would cancel. Sums about different shifts are brought to one.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ class NormalSums:
             self._matrix = blas.dsyrk(1.0, U.T, beta=1.0, c=matrix, overwrite_c=1)
 
     def merge(self, other: NormalSums) -> None:
-        """Add the sums of other rows about the same shift."""
+        """Add the sums of other rows, about whatever shift."""
         if other.n_targets < self.n_targets:
             other = other.copy()
             other.widen(self.n_targets)
@@ -175,12 +175,22 @@ class NormalSums:
             return
         if self.shift is None:
             self.shift = other._known_shift().copy()
-        elif not np.array_equal(self.shift, other._known_shift()):
-            raise ValueError("sums about different shifts cannot be added; start both with the same shift")
+        drift = np.concatenate([other._known_shift() - self.shift, [0.0], other.y_shift - self.y_shift])
         matrix = self._opened()
-        matrix += other._matrix
+        matrix += other._about(drift) if drift.any() else other._matrix
         self.rows += other.rows
         self.counts &= other.counts
+
+    def _about(self, drift: np.ndarray) -> np.ndarray:
+        """The matrix for rows that are larger by a constant: a multiple of the column of ones is added to the others."""
+        matrix = self._opened()
+        ones = self._products_with_one(matrix)
+        moved: np.ndarray = blas.dsyr2(1.0, drift, ones + 0.5 * self.weight * drift, a=matrix, overwrite_a=0)
+        return moved
+
+    def _products_with_one(self, matrix: np.ndarray) -> np.ndarray:
+        one = self._one
+        return np.concatenate([matrix[: one + 1, one], matrix[one, one + 1 :]])  # only the upper triangle is there
 
     def widen(self, n_targets: int) -> None:
         """Add targets that were zero on all rows so far, such as the indicator of a class not yet seen."""
@@ -190,12 +200,11 @@ class NormalSums:
         self.y_shift = np.concatenate([self.y_shift, np.full(new, self.late_shift)])
         if self._matrix is None:
             return
-        old, one = self._matrix.shape[0], self._one
+        old = self._matrix.shape[0]
         wider = np.zeros((old + new, old + new), order="F")
         wider[:old, :old] = self._matrix
         # a constant column has the products of the column of ones
-        ones = np.concatenate([self._matrix[: one + 1, one], self._matrix[one, one + 1 :]])
-        wider[:old, old:] = value * ones[:, None]
+        wider[:old, old:] = value * self._products_with_one(self._matrix)[:, None]
         wider[old:, old:] = value**2 * self.weight
         self._matrix = wider
 

@@ -1,42 +1,32 @@
-"""Rows in Dask collections: sampled, reduced over a tree, and mapped, by the active scheduler."""
+"""Rows in Dask collections: sampled, reduced over a tree, dealt and mapped, by the active scheduler."""
 
 from __future__ import annotations
 
 import copy
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, ClassVar, TypeVar, final
 
 import numpy as np
 
-from krein.rows.columns import ColumnSummary
+from krein.features import RowMap
+from krein.rows import look as looks
+from krein.rows.blocks import checked_weight, finite_rows
 from krein.rows.dask_compute import compute_all, import_dask
-from krein.rows.feature_blocks import checked_weight, finite_rows
-from krein.rows.look import Examples, FirstPass
+from krein.rows.look import Look, LookSums
 from krein.rows.sample import sample_numbers
+from krein.rows.source import Add, Dealt, Report, Result, RowSource
 from krein.rows.targets import Targets
 
-__all__ = [
-    "DaskRows",
-    "FirstLook",
-    "head_row",
-    "is_dask",
-    "map_rows",
-    "plain_block",
-    "transform",
-]
+__all__ = ["DaskRows", "head_row", "is_dask", "map_rows", "transform"]
 
 _FAN_IN = 4  # sums merged at a time: a worker holds at most this many D × D matrices beside its own
 _KEEP_BYTES = 2**30  # rows of so many bytes stay in the memory of the cluster between passes: less than any worker has
 
-
-class _Mergeable(Protocol):
-    def merge(self, other: Self, /) -> None: ...
-
-
-_Sums = TypeVar("_Sums", bound=_Mergeable)
+Sums = TypeVar("Sums")
 CheckTargets = Callable[[Any, int], np.ndarray]
+_LazyBlock = tuple[int, Any, Any, Any]
 
 
 def is_dask(X: Any) -> bool:
@@ -44,24 +34,9 @@ def is_dask(X: Any) -> bool:
     return "dask" in sys.modules and bool(sys.modules["dask"].is_dask_collection(X))
 
 
+@final
 @dataclass(frozen=True, eq=False)
-class FirstLook:
-    """The result of one pass over all blocks before a feature map is fitted.
-
-    Parameters
-    ----------
-    seen : FirstPass
-        What one machine would sample.
-    targets : ndarray or None
-        Previews of the targets of all blocks, see `krein.rows.targets.Targets.preview`.
-    """
-
-    seen: FirstPass
-    targets: np.ndarray | None
-
-
-@dataclass(frozen=True, eq=False)
-class DaskRows:
+class DaskRows(RowSource):
     """Rows, targets and weights as Dask arrays cut at the same rows.
 
     Parameters
@@ -69,31 +44,31 @@ class DaskRows:
     X : dask.array of shape (n_rows, n_features), one block of columns
     y : dask.array of shape (n_rows,) or (n_rows, n_targets), or None
     weight : dask.array of shape (n_rows,) or None
-    head : DataFrame or ndarray of shape (1, n_features)
-        A made-up row with the names and number of the columns.
+    check : callable or None
+        ``(y, number of the first row) -> y``, the check of a block of targets.
     """
 
     X: Any
     y: Any
     weight: Any
-    head: Any
+    check: CheckTargets | None
+    here: ClassVar[bool] = False
 
     @classmethod
-    def of(cls, X: Any, y: Any = None, weight: Any = None) -> DaskRows:
+    def of(cls, X: Any, y: Any = None, weight: Any = None, check: CheckTargets | None = None) -> DaskRows:
         """Align the three; the lengths of unknown blocks are computed first, in one pass over what they come from.
 
         Rows of at most 1 GiB in all are then computed and kept by the cluster until the fit is done, so that the passes
         to come find them there. More rows than that are computed once for each pass.
         """
         dask = import_dask()
-        head = head_row(X)
         X, y, weight = _with_lengths(*(_as_array(part) if is_dask(part) else part for part in (X, y, weight)))
         X = X.rechunk({1: -1})
         rows = cls(
             X,
             None if y is None else _aligned(y, X, "y"),
             None if weight is None else _aligned(weight, X, "sample_weight"),
-            head,
+            check,
         )
         if X.nbytes > _KEEP_BYTES:
             return rows
@@ -101,40 +76,22 @@ class DaskRows:
         kept = dask.persist(*(getattr(rows, name) for name in names))
         return replace(rows, **dict(zip(names, kept, strict=True)))
 
-    def first_look(
-        self,
-        limit: int,
-        targets: Targets | None = None,
-        check: CheckTargets | None = None,
-        *,
-        summarize: bool = False,
-        examples: int | None = 0,
-    ) -> FirstLook:
-        """Sample rows, preview targets and summarize columns, in one pass over the blocks."""
+    def look(self, targets: Targets | None = None, *, with_targets: bool = True, summarize: bool = False) -> Look:
         dask = import_dask()
-        chosen = sample_numbers(self.X.shape[0], limit)
-        cuts = np.searchsorted(chosen, np.cumsum(self.X.chunks[0])[:-1])
-        task = dask.delayed(_Look(targets, check, summarize, examples != 0), traverse=False, pure=False)
+        sums = LookSums(targets, with_targets=with_targets, summarize=summarize)
+        shared = dask.delayed(sums, traverse=False, pure=False)
+        sampled = sample_numbers(self.X.shape[0], looks.FEATURE_ROWS)
+        cuts = np.searchsorted(sampled, np.cumsum(self.X.chunks[0])[:-1])
         parts = [
-            dask.delayed(_look_at)(task, block, mine)
-            for block, mine in zip(self.blocks(), np.split(chosen, cuts), strict=True)
+            dask.delayed(_look_at)(shared, self.check, block, mine)
+            for block, mine in zip(self.blocks(), np.split(sampled, cuts), strict=True)
         ]
-        blocks: tuple[_BlockLook, ...] = self.compute(*parts)
-        columns = None
-        for part in blocks:
-            columns = part.columns if columns is None else columns.merged(part.columns)
-        previews = [part.targets for part in blocks if part.targets is not None]
-        found = np.concatenate(previews) if previews else None
-        sample, weight = (np.concatenate([getattr(part, name) for part in blocks]) for name in ("sample", "weight"))
-        labeled: Examples | None = None
-        if examples != 0 and targets is not None and found is not None:
-            targets.announce(found)
-            y = [part.y for part in blocks if part.y is not None]
-            labeled = Examples(np.concatenate(y), targets, examples)
-        n_rows = int(self.X.shape[0])
-        return FirstLook(FirstPass.of(sample, weight, columns, labeled, n_rows, complete=n_rows <= limit), found)
+        found: tuple[LookSums, ...] = self.compute(*parts)
+        for part in found:
+            sums.merge(part)
+        return sums.look()
 
-    def reduce(self, empty: _Sums, add: Callable[..., None]) -> _Sums:
+    def reduce(self, sums: Sums, add: Add) -> Sums:
         """Sum every block where it is stored, and merge the sums in a tree.
 
         A worker that dies loses its finished blocks; the scheduler computes them again elsewhere, and the sum is the same up to
@@ -142,20 +99,32 @@ class DaskRows:
         """
         dask = import_dask()
         # one node of the graph each, not a copy per task
-        first, task = (dask.delayed(part, traverse=False, pure=False) for part in (empty, add))
-        parts = [dask.delayed(_block_sums)(first, task, block) for block in self.blocks()]
+        first, task = (dask.delayed(part, traverse=False, pure=False) for part in (sums, add))
+        parts = [dask.delayed(_block_sums)(first, task, self.check, block) for block in self.blocks()]
         while len(parts) > 1:
             parts = [dask.delayed(_merged)(parts[i : i + _FAN_IN]) for i in range(0, len(parts), _FAN_IN)]
-        total: _Sums
+        total: Sums
         (total,) = self.compute(parts[0])
         return total
+
+    def deal(self, dealt: Dealt) -> _DaskParts:
+        """Every block becomes one piece for each part, and the pieces of a part meet on the worker that works on it.
+
+        They are joined in the order of the blocks: the same rows in the same order as on one machine. The parts stay in the
+        memory of the cluster, and what a worker takes with it when it dies is computed again.
+        """
+        dask = import_dask()
+        shared = dask.delayed(dealt, traverse=False, pure=False)
+        cut = [dask.delayed(_cut, nout=dealt.n_parts)(shared, self.check, block) for block in self.blocks()]
+        parts = [dask.delayed(_joined)(shared, [pieces[i] for pieces in cut]) for i in range(dealt.n_parts)]
+        return _DaskParts(self, list(dask.persist(*parts)))
 
     def compute(self, *parts: Any) -> Any:
         """Compute what was made of these rows; see `krein.rows.dask_compute.compute_all`."""
         size = f" of up to {max(self.X.chunks[0]):,} rows of {self.X.shape[1]:,} columns"
         return compute_all(*parts, block=size)
 
-    def blocks(self) -> Iterable[tuple[int, Any, Any, Any]]:
+    def blocks(self) -> Iterable[_LazyBlock]:
         """Number of the first row, rows, targets and weights of each block, lazily."""
         xs = _delayed_blocks(self.X).ravel()
         ys, ws = ([None] * len(xs) if part is None else _delayed_blocks(part).ravel() for part in (self.y, self.weight))
@@ -163,54 +132,63 @@ class DaskRows:
         return [(int(start), x, y, w) for start, x, y, w in zip(starts, xs, ys, ws, strict=True)]
 
 
+@final
 @dataclass(frozen=True, eq=False)
-class _Look:
-    targets: Targets | None
-    check: CheckTargets | None
-    summarize: bool
-    examples: bool
+class _DaskParts:
+    """Rows dealt to parts, in the memory of a cluster."""
+
+    rows: DaskRows
+    parts: list[Any]
+
+    def map(
+        self, work: Callable[[Any], Result], numbers: Sequence[int], *, last: bool = False, report: Report | None = None
+    ) -> list[Result]:
+        dask = import_dask()
+        shared = dask.delayed(work, traverse=False, pure=False)
+        found = self.rows.compute(*(dask.delayed(_work_on_part)(shared, self.parts[i]) for i in numbers))
+        if report is not None:
+            report(len(numbers), len(numbers))
+        return list(found)
 
 
-@dataclass(frozen=True, eq=False)
-class _BlockLook:
-    sample: np.ndarray
-    weight: np.ndarray
-    y: np.ndarray | None
-    columns: ColumnSummary | None
-    targets: np.ndarray | None
-
-
-def _look_at(look: _Look, block: tuple[int, Any, Any, Any], numbers: np.ndarray) -> _BlockLook:
-    start, X, y, weight = plain_block(block)
-    here = numbers - start
-    sample = finite_rows(X[here], numbers)
-    columns = ColumnSummary.of(finite_rows(X, start), weight) if look.summarize else None
-    preview = chosen = None
-    if look.targets is not None and look.check is not None:
-        y = look.check(y, start)
-        preview = look.targets.preview(y, start, weight)
-        chosen = y[here] if look.examples else None
-    return _BlockLook(sample, np.ones(here.size) if weight is None else weight[here], chosen, columns, preview)
-
-
-def _block_sums(empty: _Sums, add: Callable[..., None], block: tuple[int, Any, Any, Any]) -> _Sums:
-    sums = copy.deepcopy(empty)
-    add(sums, *plain_block(block))
+def _look_at(sums: LookSums, check: CheckTargets | None, block: _LazyBlock, sampled: np.ndarray) -> LookSums:
+    sums = copy.deepcopy(sums)
+    sums.add(*_finite(check, block), sampled)
     return sums
 
 
-def plain_block(block: tuple[int, Any, Any, Any]) -> tuple[int, np.ndarray, Any, np.ndarray | None]:
-    """A block as `DaskRows.blocks` gives it, where it has been computed, with weights checked."""
+def _finite(check: CheckTargets | None, block: _LazyBlock) -> tuple[int, Any, Any, np.ndarray | None]:
+    """A block that has been computed, checked."""
     start, X, y, weight = block
-    return start, np.asarray(X), y, None if weight is None else checked_weight(weight, start)
+    if check is not None:
+        y = check(y, start)
+    return start, finite_rows(np.asarray(X), start), y, None if weight is None else checked_weight(weight, start)
 
 
-def _merged(parts: list[_Sums]) -> _Sums:
+def _block_sums(sums: Sums, add: Add, check: CheckTargets | None, block: _LazyBlock) -> Sums:
+    sums = copy.deepcopy(sums)
+    add(sums, *_finite(check, block))
+    return sums
+
+
+def _merged(parts: list[Any]) -> Any:
     # the first is copied: what a task has received may be used again by another
     first = copy.deepcopy(parts[0])
     for other in parts[1:]:
         first.merge(other)
     return first
+
+
+def _cut(dealt: Dealt, check: CheckTargets | None, block: _LazyBlock) -> list[Any]:
+    return dealt.cut(*_finite(check, block))
+
+
+def _joined(dealt: Dealt, pieces: list[Any]) -> Any:
+    return dealt.joined(pieces)
+
+
+def _work_on_part(work: Callable[[Any], Result], part: Any) -> Result:
+    return work(part)
 
 
 def map_rows(function: Callable[[Any], np.ndarray], X: Any, *, width: int, dtype: Any = np.float64) -> Any:
@@ -223,17 +201,42 @@ def map_rows(function: Callable[[Any], np.ndarray], X: Any, *, width: int, dtype
 
 
 def transform(features: Any, X: Any) -> Any:
-    """Features of the rows of a Dask collection, block by block where the blocks are stored."""
+    """Features of the rows of a Dask collection, block by block where the blocks are stored.
+
+    Parameters
+    ----------
+    features : RowMap or fitted feature map
+    X : Dask collection of shape (n_rows, n_features)
+    """
+    value = features if isinstance(features, RowMap) else _Transform(features)
     dtype = np.float32 if _as_array(X).dtype == np.float32 else np.float64
-    return map_rows(_Transform(features), X, width=features.signature_.shape[0], dtype=dtype)
+    return map_rows(_Finite(value), X, width=value.signature.shape[0], dtype=dtype)
 
 
+@final
 @dataclass(frozen=True, eq=False)
-class _Transform:
+class _Finite:
+    """A map of rows that are not known to be finite."""
+
     features: Any
 
     def __call__(self, X: Any) -> np.ndarray:
-        return np.asarray(self.features.transform(np.asarray(X)))
+        return np.asarray(self.features(finite_rows(np.asarray(X), 0)))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class _Transform:
+    """A fitted transformer as a function."""
+
+    transformer: Any
+
+    @property
+    def signature(self) -> np.ndarray:
+        return np.asarray(self.transformer.signature_)
+
+    def __call__(self, X: Any) -> np.ndarray:
+        return np.asarray(self.transformer.transform(X))
 
 
 def _as_array(X: Any) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -12,7 +11,7 @@ import scipy.sparse as sp
 from krein.rows.row_order import canonical_order, lexicographic_order
 from krein.rows.sample import row_keys
 
-__all__ = ["Copies", "MergedRows", "distinct_groups", "distinct_rows", "equal_rows", "find_copies", "merge_rows"]
+__all__ = ["Copies", "MergedRows", "distinct_groups", "equal_rows", "find_copies", "merge_rows"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,11 +74,11 @@ def merge_rows(
     y: np.ndarray,
     weight: np.ndarray | None = None,
     *,
-    columns: Callable[[np.ndarray], np.ndarray] | None = None,
     most: int | None = None,
     in_order: bool = False,
+    groups: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> MergedRows:
-    """Merge equal rows, and drop those of weight zero.
+    """Merge equal rows, and drop those of weight zero; `groups` where it is known which rows are equal, and none is dropped.
 
     Examples
     --------
@@ -96,11 +95,11 @@ def merge_rows(
     if present.size < w.size:
         X, y, w = X[present], y[present], w[present]
     counts = bool((w == np.rint(w)).all())
-    first, group = equal_rows(X) if in_order else distinct_groups(X)
+    first, group = groups or (equal_rows(X) if in_order else distinct_groups(X))
     if most is not None and most < first.size:
         kept = np.flatnonzero(group < most)
         first, group, y, w = first[:most], group[kept], y[kept], w[kept]
-    Y = np.asarray(y if columns is None else columns(y), dtype=np.float64)
+    Y = np.asarray(y, dtype=np.float64)
     left = np.ones(first.size)
     if in_order and first.size == w.size:
         return MergedRows(X, Y, w, np.zeros(Y.shape), left if counts else w)
@@ -171,20 +170,6 @@ def find_copies(n_rows: int, rows: Any, weight: np.ndarray | None, codes: np.nda
     return Copies(present[first], where, np.where(weights > 0.0, weights / total[where], 0.0), total)
 
 
-def distinct_rows(X: Any) -> Any:
-    """The distinct rows of X in an order that does not depend on theirs, and that has no order to it either.
-
-    The order is that of their values, shuffled in a fixed way; so float32 rows come in the order of the float64 rows they
-    were rounded from, unless rounding made two of them equal.
-    """
-    if sp.issparse(X):
-        X = sp.csr_array(X)
-        X.sum_duplicates()
-    elif not X.shape[0] or not X.shape[1]:
-        return X
-    return X[distinct_groups(X)[0]]
-
-
 def equal_rows(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Which rows are equal, in the order of their first copies.
 
@@ -205,7 +190,7 @@ def equal_rows(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def distinct_groups(X: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Which rows are equal, in the order of `distinct_rows`."""
+    """Which rows are equal, in an order that depends on their values only and has no order to it; see `canonical_order`."""
     order, start = canonical_order(X)
     run = np.cumsum(start) - 1
     shuffled = np.argsort(row_keys(np.arange(run[-1] + 1)))

@@ -48,7 +48,7 @@ def test_leaves_learn_what_the_global_model_misses() -> None:
     local = KreinRidge(FEATURES, solver="local").fit(X, y)
     linear = KreinRidge(FEATURES, solver="features").fit(X, y)
     assert local.solver_ == "local"
-    assert local.local_.leaves.n_leaves >= 16
+    assert local.model_.local.leaves.n_leaves >= 16
     assert local.score(T, truth) > max(0.9, linear.score(T, truth))
     assert local.feature_importances_.shape == (3,)
     assert local.feature_importances_[2] < 0.1
@@ -78,7 +78,7 @@ def test_targets_far_from_zero_and_in_several_units() -> None:
 
 
 def test_auto_is_local_above_the_exact_way(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("krein.estimators.learners.ways.EXACT_ROWS", 300)
+    monkeypatch.setattr("krein.learning.ridge.EXACT_ROWS", 300)
     X, y = labels(600)
     assert KreinRidgeClassifier(random_state=0).fit(X[:300], y[:300]).solver_ == "exact"
     model = KreinRidgeClassifier(random_state=0).fit(X, y)
@@ -90,7 +90,7 @@ def test_auto_is_local_above_the_exact_way(monkeypatch: pytest.MonkeyPatch) -> N
     assert limits.EXACT_ROWS == 5000
 
 
-def test_chunks_and_memory_maps_are_the_same_model(tmp_path: Path) -> None:
+def test_chunks_and_memory_maps_are_the_same_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = labels(2000)
     T, _ = labels(300, seed=1)
     expected = classifier().fit(X, y).decision_function(T)
@@ -99,6 +99,8 @@ def test_chunks_and_memory_maps_are_the_same_model(tmp_path: Path) -> None:
     np.testing.assert_array_equal(mapped.decision_function(T), expected)
     chunks = [(X[i : i + 301], y[i : i + 301]) for i in range(0, 2000, 301)]
     np.testing.assert_allclose(classifier().fit_chunks(chunks).decision_function(T), expected, atol=1e-8)
+    np.testing.assert_allclose(classifier().fit_chunks(iter(chunks)).decision_function(T), expected, atol=1e-8)
+    monkeypatch.setattr(look, "FEATURE_ROWS", 500)  # of which an iterator keeps no more
     with pytest.raises(ValueError, match="an iterator does not allow"):
         classifier().fit_chunks(iter(chunks))
 
@@ -119,7 +121,7 @@ def test_a_model_whose_leaves_add_nothing_is_that_of_features(tmp_path: Path) ->
     X = rng.normal(size=(900, 3))
     y = X[:, 0] + rng.normal(size=900)
     local, features = (KreinRidge(FEATURES, solver=way, lam=1e-2).fit(X, y) for way in ("local", "features"))
-    assert local.local_.lam == np.inf
+    assert local.model_.local.lam == np.inf
     np.testing.assert_allclose(local.predict(X), features.predict(X), atol=1e-10)
     local.save(tmp_path / "model.krein")
     np.testing.assert_array_equal(krein.load_model(tmp_path / "model.krein").predict(X), local.predict(X))
@@ -128,7 +130,7 @@ def test_a_model_whose_leaves_add_nothing_is_that_of_features(tmp_path: Path) ->
 def test_single_precision_rows() -> None:
     X, y = table(1500)
     model = KreinRidge(FEATURES, solver="local").fit(X.astype(np.float32), y)
-    assert model.local_.leaves.rows.dtype == np.float32
+    assert model.model_.local.leaves.rows.dtype == np.float32
     assert model.predict(X[:5].astype(np.float32)).shape == (5,)
 
 
@@ -207,7 +209,7 @@ def test_many_rows_of_few_points_are_no_more_work(
     assert model.coef_.shape[-1] <= 512
     distinct = np.unique(X, axis=0).shape[0]
     assert max(sizes) <= distinct
-    assert model.local_.leaves.rows.shape[0] <= 2 * distinct
+    assert model.model_.local.leaves.rows.shape[0] <= 2 * distinct
     if learner is KreinRidge:
         here = (X[-1] == X).all(axis=1)
         # five standard errors of the mean of 600 rows with noise of 0.1: every copy counts

@@ -38,7 +38,7 @@ def test_the_gradient_vanishes(rows, two_classes, weighted):
     weight = weight if weighted else None
     model = KreinLogistic(CosineMap(), lam=1e-5, tol=1e-11).fit(X, y, weight)
     total = weight.sum() if weighted else 400
-    Z = model.features_.transform(X)
+    Z = model.features_(X)
     price = (np.ones(400) if weight is None else weight) / (total * 1e-5)
     codes = np.searchsorted(model.classes_, y)
     found = logistic_minimum(Z, codes, price, model.coef_, model.intercept_)
@@ -56,9 +56,9 @@ def test_the_gradient_vanishes(rows, two_classes, weighted):
 def test_two_strengths_are_two_penalties(rows):
     X, y, _ = rows
     model = KreinLogistic(CosineMap(), regularizer="two", lam=(1e-4, 1e-2), tol=1e-10).fit(X, y)
-    sign = model.features_.signature_
+    sign = model.features_.signature
     scale = np.where(sign > 0, 1.0, 0.1)  # a column a tenth as long has a hundred times the penalty
-    Z, codes = model.features_.transform(X) * scale, np.searchsorted(model.classes_, y)
+    Z, codes = model.features_(X) * scale, np.searchsorted(model.classes_, y)
     found = logistic_minimum(Z, codes, np.full(400, 1.0 / (400 * 1e-4)), model.coef_ / scale, model.intercept_)
     found.assert_stationary(1e-10)
     assert model.lam_ == (1e-4, 1e-2)
@@ -106,7 +106,7 @@ def test_in_a_pipeline_and_a_search(rows):
         make_pipeline(
             StandardScaler(), KreinLogistic(SignedFourierFeatures(Gaussian(1.0), 32, random_state=0), lam=1e-4)
         ),
-        {"kreinlogistic__features__kernel__scale": [0.5, 2.0], "kreinlogistic__lam": [1e-4, 1e-2]},
+        {"kreinlogistic__kernel__kernel__scale": [0.5, 2.0], "kreinlogistic__lam": [1e-4, 1e-2]},
         scoring="neg_log_loss",
         cv=3,
     ).fit(X, y)
@@ -142,7 +142,7 @@ class TestBadInput:
         model = KreinLogistic(CosineMap()).fit(*rows[:2])
         model._check_loaded()
         model.classes_ = model.classes_[:2]
-        with pytest.raises(ValueError, match="classes need 1"):
+        with pytest.raises(ValueError, match="classes need others"):
             model._check_loaded()
 
 

@@ -1,5 +1,7 @@
 """Each row is checked once and turned into features once; what fails leaves no trace; λ does not hang on the dtype."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -12,7 +14,7 @@ from krein.estimators.maps.fourier import SignedFourierFeatures
 from krein.estimators.maps.nystroem import KreinNystroem
 from krein.estimators.maps.tuned import TunedFeatures
 from krein.kernels import NTK, DeltaGaussian
-from krein.rows import feature_blocks, look
+from krein.rows import blocks, look, source
 from standin_map import CosineMap
 
 
@@ -38,14 +40,13 @@ LEARNERS = {
 def test_every_row_is_transformed_once_and_checked_once(rows, name, limit, monkeypatch):
     X, y = rows
     checked = []
-    whole = feature_blocks.finite_rows
+    whole = blocks.finite_rows
 
     def finite_rows(X, start):
         checked.append(np.arange(start, start + len(X)) if isinstance(start, int) else start)
         return whole(X, start)
 
-    for module in (look, feature_blocks):
-        monkeypatch.setattr(module, "finite_rows", finite_rows)
+    monkeypatch.setattr(source, "finite_rows", finite_rows)
     monkeypatch.setattr(look, "FEATURE_ROWS", limit)
     CountingMap.reset()
     clone(LEARNERS[name]).fit(X, y if name in ("ridge", "validation") else y > 0.5)
@@ -87,7 +88,11 @@ def test_a_stream_transforms_new_rows_only(rows):
 def state_of(model):
     """Everything that predicting, counting and learning on depend on."""
     arrays = {name: np.copy(value) for name, value in vars(model).items() if isinstance(value, np.ndarray)}
-    arrays |= {"rows": model.n_rows_, "sums": model._sums.rows, "gram": model._sums.everything().centered().gram}
+    arrays |= {
+        "rows": model.n_rows_,
+        "sums": model._fitted.sums.rows,
+        "gram": model._fitted.sums.everything().centered().gram,
+    }
     return arrays
 
 
@@ -95,7 +100,7 @@ def state_of(model):
 @pytest.mark.parametrize("selection", ["loo", "validation", "gcv"])
 def test_a_call_to_partial_fit_that_fails_leaves_no_trace(rows, monkeypatch, selection, bad):
     X, y = rows
-    monkeypatch.setattr(feature_blocks, "_BLOCK_BYTES", 1)  # blocks of 256 rows
+    monkeypatch.setattr(blocks, "_BLOCK_BYTES", 1)  # blocks of 256 rows
     labels = np.array(["low", "middle", "top"])[np.digitize(y, [0.2, 0.8])]
     learner = KreinRidgeClassifier(CosineMap(), selection=selection, lam=np.geomspace(1e-6, 1e-1, 11))
     never, model = clone(learner), clone(learner)
@@ -131,20 +136,20 @@ def test_a_call_to_partial_fit_that_fails_leaves_no_trace(rows, monkeypatch, sel
 
 def test_a_first_call_that_fails_leaves_no_trace_either(rows, monkeypatch):
     X, y = rows
-    monkeypatch.setattr(feature_blocks, "_BLOCK_BYTES", 1)
+    monkeypatch.setattr(blocks, "_BLOCK_BYTES", 1)
     model = KreinRidge(CosineMap())
     X_bad = np.ones((600, 2))
     X_bad[-1] = np.nan
     with pytest.raises(ValueError, match="row 599"):
         model.partial_fit(X_bad, y[:600])
-    assert vars(model) == vars(KreinRidge(model.features))
+    assert vars(model) == vars(KreinRidge(model.kernel))
     model.partial_fit(X, y)
     np.testing.assert_array_equal(model.coef_, KreinRidge(CosineMap()).partial_fit(X, y).coef_)
 
 
 def test_a_map_that_refuses_a_late_row_leaves_no_trace(rows, monkeypatch):
     X, y = rows
-    monkeypatch.setattr(feature_blocks, "_BLOCK_BYTES", 1)
+    monkeypatch.setattr(blocks, "_BLOCK_BYTES", 1)
     model = KreinRidge(SignedFourierFeatures(kernel=NTK(), n_components=32, random_state=0), lam=1e-3)
     model.partial_fit(X[:600], y[:600])
     zero = X[600:1200].copy()
@@ -152,7 +157,7 @@ def test_a_map_that_refuses_a_late_row_leaves_no_trace(rows, monkeypatch):
     coef = model.coef_.copy()
     with pytest.raises(ValueError, match="zero"):
         model.partial_fit(zero, y[600:1200])
-    assert model.n_rows_ == model._sums.rows == 600
+    assert model.n_rows_ == model._fitted.sums.rows == 600
     np.testing.assert_array_equal(model.coef_, coef)
 
 
@@ -163,8 +168,8 @@ def _fail(*args, **kwargs):
 @pytest.mark.parametrize(
     ("model", "last_step"),
     [
-        (KreinRidgeClassifier(KreinNystroem(n_components=8)), "krein.estimators.learners.ridge_base.solve_ridge"),
-        (KreinSVC(KreinNystroem(n_components=8)), "krein.estimators.learners.newton_base.fit_in_memory"),
+        (KreinRidgeClassifier(KreinNystroem(n_components=8)), "krein.learning.ridge.solve_ridge"),
+        (KreinSVC(KreinNystroem(n_components=8)), "krein.learning.newton.learn.fit_features"),
         (KreinPCA(KreinNystroem(n_components=8)), "krein.estimators.learners.pca.principal_axes"),
     ],
     ids=lambda part: type(part).__name__,
@@ -231,12 +236,12 @@ def test_a_loaded_model_whose_parts_do_not_fit_is_refused(rows, learner):
     model._check_loaded()
     learner._check_loaded()
     for name, part in (
-        ("coef_", model.coef_[..., 1:]),
-        ("coef_", np.full_like(model.coef_, np.nan)),
-        ("intercept_", np.zeros(7)),
+        ("coef_", replace(model.model_, coef=model.model_.coef[:, 1:])),
+        ("coef_", replace(model.model_, coef=np.full_like(model.model_.coef, np.nan))),
+        ("intercept_", replace(model.model_, intercept=np.zeros(7))),
     ):
         broken = clone(model).fit(X, targets)
-        setattr(broken, name, part)
+        broken.model_ = part
         with pytest.raises(ValueError, match=name):
             broken._check_loaded()
 

@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 
 from krein.estimators.learners.logistic import KreinLogistic
 from krein.estimators.learners.svm import KreinSVC
@@ -46,13 +47,14 @@ def test_chunks(rows, learner, choice_rows, class_weight, monkeypatch):
 def test_features_that_do_not_fit_in_memory(rows, learner, tmp_path, monkeypatch):
     X, y, _ = rows
     np.save(tmp_path / "rows.npy", X)
-    here, sparse = learner(CosineMap()).fit(X, y), learner(CosineMap()).fit(sp.csr_array(X), y)
-    monkeypatch.setattr("krein.learning.newton.fitting.MEMORY_BYTES", 1000)
-    monkeypatch.setattr("krein.estimators.learners.newton_base._STREAM_ROWS", 400)
-    assert_same(learner(CosineMap()).fit(np.load(tmp_path / "rows.npy", mmap_mode="r"), y), here)
+    fixed = learner(CosineMap()).set_params(**({"C": 3.0} if learner is KreinSVC else {"lam": 1e-3}))
+    here, sparse = clone(fixed).fit(X, y), clone(fixed).fit(sp.csr_array(X), y)
+    monkeypatch.setattr("krein.learning.newton.learn._MEMORY_BYTES", 1000)
+    monkeypatch.setattr("krein.rows.source._BLOCK_ENTRIES", 1200)
+    assert_same(clone(fixed).fit(np.load(tmp_path / "rows.npy", mmap_mode="r"), y), here)
     monkeypatch.setattr("krein.rows.look.FEATURE_ROWS", 500)
-    assert_same(learner(CosineMap()).fit(np.load(tmp_path / "rows.npy", mmap_mode="r"), y), here)
-    assert_same(learner(CosineMap()).fit(sp.csr_array(X), y), sparse)
+    assert_same(clone(fixed).fit(np.load(tmp_path / "rows.npy", mmap_mode="r"), y), here)
+    assert_same(clone(fixed).fit(sp.csr_array(X), y), sparse)
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
@@ -126,16 +128,11 @@ def test_an_interrupted_fit_leaves_the_model_as_it_was(rows, learner, last):
     assert vars(model) == before
 
 
-def test_liblinear_needs_the_features_in_memory(rows):
-    with pytest.raises(ValueError, match="optimizer='newton'"):
-        KreinSVC(CosineMap(), optimizer="liblinear-dual").fit_chunks([rows[:2]])
-
-
 @pytest.mark.parametrize("learner", LEARNERS)
 @pytest.mark.parametrize("limit", [2000, 300])
 def test_a_kernel_chosen_from_the_data(rows, learner, limit, monkeypatch):
     """Exactly or with features, by the number of rows; from chunks as from a matrix."""
-    monkeypatch.setattr("krein.estimators.learners.newton_base.EXACT_MACHINE_ROWS", limit)
+    monkeypatch.setattr("krein.learning.newton.learn.EXACT_MACHINE_ROWS", limit)
     X, y, weight = (part[:700] for part in rows)
     here = learner(random_state=0).fit(X, y, weight)
     assert here.solver_ == ("exact" if limit == 2000 else "features")

@@ -59,8 +59,8 @@ def dual_prediction(Z, Z_new, y, penalty, mu):
 def test_primal_equals_dual_on_the_same_features(rows, regularizer, lam):
     X, y = rows
     model = KreinRidge(CosineMap(), regularizer=regularizer, lam=lam).fit(X[:300], y[:300])
-    Z, Z_new = model.features_.transform(X[:300]), model.features_.transform(X[300:])
-    signature = model.features_.signature_
+    Z, Z_new = model.features_(X[:300]), model.features_(X[300:])
+    signature = model.features_.signature
     plus, minus = lam if regularizer == "two" else (lam, lam)
     penalty = signature if regularizer == "krein" else np.where(signature > 0, 1.0, minus / plus)
     expected = dual_prediction(Z, Z_new, y[:300], penalty, 300 * plus)
@@ -114,7 +114,7 @@ def test_leave_one_out_on_a_sample_of_rows(rows):
     lams = np.geomspace(1e-6, 1.0, 7)
     model = KreinRidge(CosineMap(), loo_rows=100, lam=lams).fit(X, y)
     kept = np.flatnonzero(row_keys(np.arange(400)) <= np.sort(row_keys(np.arange(400)))[99])
-    Z = model.features_.transform(X)
+    Z = model.features_(X)
     A, b = Z - Z.mean(axis=0), y - y.mean()
     for lam, score in zip(lams, model.scores_, strict=True):
         # the residuals of all 400 rows by the hat matrix, of which the score averages those of the 100 rows kept
@@ -136,7 +136,7 @@ def test_streams_give_what_fit_gives(labelled, monkeypatch, selection):
     grown = KreinRidgeClassifier(CosineMap(), selection=selection)
     for part in parts:
         grown.partial_fit(part[0], part[1], sample_weight=part[2])
-    monkeypatch.setattr("krein.rows.feature_blocks._BLOCK_BYTES", 1)
+    monkeypatch.setattr("krein.rows.blocks._BLOCK_BYTES", 1)
     small_blocks = KreinRidgeClassifier(CosineMap(), selection=selection).fit(X, y, weight)
     for model in (listed, once, grown, small_blocks):
         np.testing.assert_array_equal(model.classes_, whole.classes_)

@@ -16,9 +16,6 @@ from standin_map import CosineMap
 CLASSIFIERS = {
     "ridge": lambda **options: KreinRidgeClassifier(CosineMap(), lam=1e-3, **options),
     "svc": lambda **options: KreinSVC(CosineMap(), C=10.0, tol=1e-8, **options),
-    "svc by LibLinear": lambda **options: KreinSVC(
-        CosineMap(), C=10.0, tol=1e-8, max_iter=10_000, optimizer="liblinear-primal", **options
-    ),
     "logistic": lambda **options: KreinLogistic(CosineMap(), lam=1e-4, tol=1e-8, **options),
     "exact svc": lambda **options: ExactKreinSVC(DeltaGaussian(0.7, 3.0), C=10.0, tol=1e-6, **options),
 }
@@ -105,7 +102,7 @@ def test_a_rare_class_is_found_more_often(rows):
         assert even.sum() >= plain.sum(), name
 
 
-def test_chunks_and_clusters_weigh_classes_too(rows):
+def test_chunks_and_clusters_weigh_classes_too(rows, monkeypatch):
     X, y, weight = rows
     make = CLASSIFIERS["ridge"]
     chunks = [(X[a : a + 40], y[a : a + 40], weight[a : a + 40]) for a in range(0, 160, 40)]
@@ -124,6 +121,13 @@ def test_chunks_and_clusters_weigh_classes_too(rows):
     np.testing.assert_allclose(once.decision_function(X), here, atol=1e-8)
     with pytest.raises(ValueError, match="all labels at once"):
         make(class_weight="balanced").partial_fit(X, y)
+    balanced = make(class_weight="balanced")
+    np.testing.assert_allclose(
+        balanced.fit_chunks(iter(chunks)).decision_function(X),
+        balanced.fit(X, y, weight).decision_function(X),
+        atol=1e-8,
+    )
+    monkeypatch.setattr("krein.rows.look.FEATURE_ROWS", 50)  # of which an iterator keeps no more
     with pytest.raises(ValueError, match="all labels at once"):
         make(class_weight="balanced").fit_chunks(iter(chunks))
 

@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 from krein import KreinRidge, KreinRidgeClassifier
-from krein.learning.leaves import dask_leaves
 from krein.learning.leaves import fit as leaf_fit
 from standin_map import CosineMap
 
@@ -47,8 +46,8 @@ def test_numbers(dtype: type, weighted: bool) -> None:
         da.from_array(y, chunks=900),
         da.from_array(weight, chunks=333) if weighted else None,
     )
-    assert there.local_.leaves.n_leaves == here.local_.leaves.n_leaves >= 16
-    assert there.local_.part == here.local_.part
+    assert there.model_.local.leaves.n_leaves == here.model_.local.leaves.n_leaves >= 16
+    assert there.model_.local.part == here.model_.local.part
     tolerance = 1e-8 if dtype == np.float64 else 1e-6
     np.testing.assert_allclose(there.predict(X), here.predict(X), atol=tolerance)
     lazy = there.predict(da.from_array(X, chunks=(700, 2)))
@@ -77,17 +76,20 @@ def test_a_row_that_is_not_finite_leaves_nothing_behind() -> None:
     assert not hasattr(model, "solver_")
 
 
+_fit_part = leaf_fit.fit_part
+
+
 def _slow_part(*args: Any, **kwargs: Any) -> Any:
     """Waits until a worker was killed, however long that takes."""
     while not Path(os.environ["KREIN_TEST_KILLED"]).exists():
         time.sleep(0.02)
-    return leaf_fit.fit_part(*args, **kwargs)
+    return _fit_part(*args, **kwargs)
 
 
 def test_a_killed_worker_changes_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     X, y, _ = table(2000)
     expected = KreinRidge(CosineMap(), solver="local").fit(X, y).predict(X)
-    monkeypatch.setattr(dask_leaves, "fit_part", _slow_part)
+    monkeypatch.setattr(leaf_fit, "fit_part", _slow_part)
     killed = tmp_path / "killed"
     monkeypatch.setenv("KREIN_TEST_KILLED", str(killed))  # workers inherit it
     with (
@@ -99,7 +101,7 @@ def test_a_killed_worker_changes_nothing(monkeypatch: pytest.MonkeyPatch, tmp_pa
         def kill_one() -> None:
             """As soon as parts are being solved."""
             while not client.run_on_scheduler(
-                lambda dask_scheduler: any("_slow_part" in str(key) for key in dask_scheduler.tasks)
+                lambda dask_scheduler: any("_work_on_part" in str(key) for key in dask_scheduler.tasks)
             ):
                 time.sleep(0.02)
             os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)

@@ -25,11 +25,16 @@ def table(n: int, seed: int = 0) -> LeafRows:
 
 def fitted(rows: LeafRows, *, in_memory: int = 2**30, block: int = 257) -> LeafFit:
     tree = coarse_tree(rows.X[::2], rows.X.shape[0], leaf_rows=64)
-    dealt = DealtRows(tree, in_memory=in_memory)
+    dealt = DealtRows(tree, prepared, in_memory=in_memory)
     for start in range(0, rows.X.shape[0], block):
-        dealt.add(rows.some(np.arange(start, min(start + block, rows.X.shape[0]))))
+        here = slice(start, start + block)
+        dealt.add(start, rows.X[here], rows.targets[here], None if rows.weight is None else rows.weight[here])
     assert dealt.on_disk == (in_memory == 0)
-    return fit_leaves(tree, dealt.rows, leaf_rows=64)
+    return fit_leaves(dealt, tree, leaf_rows=64)
+
+
+def prepared(start: int, X: np.ndarray, y: np.ndarray, weight: np.ndarray | None) -> LeafRows:
+    return LeafRows(X, y, None, weight)
 
 
 def test_one_leaf_is_one_exact_problem() -> None:
@@ -106,9 +111,9 @@ def test_leaves_add_nothing_to_a_global_model_that_leaves_noise(seed: int) -> No
 def test_a_hundred_thousand_copies_of_a_row(in_memory: int) -> None:
     rows = LeafRows(np.zeros((20_000, 2), dtype=np.float32), np.ones((20_000, 1), dtype=np.float32), None, None)
     tree = coarse_tree(rows.X[:5000], 20_000, leaf_rows=1024)
-    dealt = DealtRows(tree, in_memory=in_memory)
-    dealt.add(rows)
-    model = fit_leaves(tree, dealt.rows, leaf_rows=1024).model
+    dealt = DealtRows(tree, prepared, in_memory=in_memory)
+    dealt.add(0, rows.X, rows.targets, None)
+    model = fit_leaves(dealt, tree, leaf_rows=1024).model
     assert model.n_leaves == 1
     assert model.rows.shape == (1, 2)
     np.testing.assert_allclose(model(np.array([[0.0, 0.0], [5.0, 5.0]], dtype=np.float32)), 1.0)

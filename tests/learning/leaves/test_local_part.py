@@ -9,9 +9,9 @@ import pytest
 
 from krein.learning.leave_one_out import LeftOutModel
 from krein.learning.leaves import fit as leaf_fit
-from krein.learning.leaves.local import LocalPart, LocalTask, fit_local, matrix_blocks, plan_local
+from krein.learning.leaves.local import LocalPart, LocalTask, fit_local, plan_local
 from krein.learning.solve import RidgeFactor
-from krein.rows.feature_blocks import Features
+from krein.rows.source import MatrixRows
 from krein.rows.targets import NumberTargets
 
 
@@ -27,7 +27,9 @@ def table(n: int, seed: int = 0, dtype: type = np.float64) -> tuple[np.ndarray, 
     return X, np.sign(np.sin(2 * X[:, :1]) + 1e3 * X[:, 2:3]).astype(np.float64)
 
 
-class _Nothing(Features):
+class _Nothing:
+    n_features = None
+
     @property
     def signature(self) -> np.ndarray:
         return np.ones(1)
@@ -39,13 +41,13 @@ class _Nothing(Features):
 def task_of(X: np.ndarray, y: np.ndarray) -> LocalTask:
     """Leaves on top of a global model that is zero."""
     targets = NumberTargets()
-    targets.announce(y)
+    targets.note(y, 0, None)
     trend = LeftOutModel(_Nothing(), np.zeros((1, 1)), np.zeros(1), RidgeFactor(np.eye(1)), np.zeros(1), 0.0, True)
     return LocalTask(plan_local(X[::2], y[::2], None, X.shape[0]), trend, targets)
 
 
 def fitted(X: np.ndarray, y: np.ndarray) -> LocalPart:
-    return fit_local(task_of(X, y), matrix_blocks(X, y, None))
+    return fit_local(task_of(X, y), MatrixRows(X, y))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -82,7 +84,7 @@ def test_progress_is_reported() -> None:
     X, y = table(3000)
     task = task_of(X, y)
     seen: list[tuple[int, int]] = []
-    fit_local(task, matrix_blocks(X, y, None), report=lambda done, of: seen.append((done, of)))
+    fit_local(task, MatrixRows(X, y), report=lambda done, of: seen.append((done, of)))
     parts = task.plan.tree.n_leaves
     assert seen == [(i + 1, parts) for i in range(parts)]
 

@@ -12,14 +12,14 @@ from krein.learning.newton.machines import Machine, Preparation, fit_machine
 from krein.learning.newton.minimize import minimize
 from krein.learning.newton.passes import RowTask, prepared_passes
 from krein.learning.newton.rows import MemoryRows
-from krein.rows.feature_blocks import Features
+from krein.rows.targets import LabelTargets
 
 
-class Identity(Features):
+class Identity:
     """Rows that are features already."""
 
     def __init__(self, width):
-        self.width = width
+        self.width = self.n_features = width
 
     @property
     def signature(self):
@@ -172,7 +172,9 @@ def test_passes_over_blocks_give_the_machine_of_all_rows(rows, kind, C):
         1e-6 if C <= 1.0 else 1e-2
     )  # of a weak penalty the minimum is flat, and rounding decides where in it a path ends
     blocks = Blocks(Z, y, weight, [0, 7, 50, 51, len(Z)])
-    passes, moments = prepared_passes(blocks, RowTask(Identity(Z.shape[1]), np.arange(3)), center=kind == "logistic")
+    passes, moments = prepared_passes(
+        blocks, RowTask(Identity(Z.shape[1]), LabelTargets(np.arange(3))), center=kind == "logistic"
+    )
     there = fit_machine(machine, passes, moments, passes.task.preparation, C)
     preparation = Preparation(np.average(Z, axis=0, weights=weight) if kind == "logistic" else None)
     memory = MemoryRows(preparation(Z), y, weight)
@@ -202,7 +204,7 @@ def test_where_conjugate_gradients_stall_a_factorization_takes_over(rows, kind, 
     assert found.converged
     np.testing.assert_allclose(found.coef, expected.coef, rtol=0, atol=1e-5)
     blocks = Blocks(memory.Z, y, weight, [0, 30, len(Z)])
-    passes, moments = prepared_passes(blocks, RowTask(Identity(Z.shape[1]), np.arange(3)), center=False)
+    passes, moments = prepared_passes(blocks, RowTask(Identity(Z.shape[1]), LabelTargets(np.arange(3))), center=False)
     there = fit_machine(machine, passes, moments, passes.task.preparation, 10.0)
     np.testing.assert_allclose(there.coef, found.coef, rtol=0, atol=1e-5)
 

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from sklearn.metrics import log_loss
 
 from krein.learning.newton.choice import Scores, best_strength, held_out_scores, held_out_values, log_chances
-from krein.learning.newton.labeled import LabeledRows, LabeledSample, balanced_weights, deal_folds
+from krein.learning.newton.labeled import LabeledRows, deal_folds
 from krein.learning.newton.machines import Machine
 from krein.learning.newton.minimize import minimize
 from krein.learning.newton.rows import MemoryRows
@@ -49,24 +49,6 @@ def test_merged_rows_are_copies(rows):
         np.testing.assert_array_equal(getattr(some, name), getattr(other, name))
     assert np.unique(np.column_stack([some.X, some.codes]), axis=0).shape[0] == some.codes.size
     assert some.weight.sum() == weight.sum()
-
-
-def test_samples_of_parts_merge(rows):
-    X, y, weight = rows
-    labels = np.array(["a", "bb", "ccc"])[y]
-    whole, left, right = LabeledSample(20), LabeledSample(20), LabeledSample(20)
-    whole.add(0, X, labels, weight)
-    left.add(0, X[:60], labels[:60], weight[:60])
-    right.add(60, X[60:], labels[60:], weight[60:])
-    left.merge(right)
-    for ours, theirs in zip(whole.classes(), left.classes(), strict=True):
-        np.testing.assert_array_equal(ours, theirs)
-    classes, totals = whole.classes()
-    np.testing.assert_array_equal(totals, [weight[y == code].sum() for code in range(3)])
-    kept, other = whole.sample(classes, None), left.sample(classes, None)
-    np.testing.assert_array_equal(kept.X, other.X)
-    np.testing.assert_array_equal(kept.codes, other.codes)
-    np.testing.assert_allclose(balanced_weights(totals) * totals, np.full(3, totals.sum() / 3))
 
 
 @pytest.mark.parametrize("kind", ["hinge", "logistic"])

@@ -59,9 +59,7 @@ def test_logistic_machine_is_that_of_the_dual(rows):
     X, y, weight = rows
     K = Gaussian(1.0)(X)
     choice = Choice(Placement(), Gaussian(1.0))
-    _, model = fit_exact(
-        Machine("logistic", 2, 1e-9, 200), Strengths(0.3), choice, LabeledRows(X, y, weight, checked=True)
-    )
+    _, model = fit_exact(Machine("logistic", 2, 1e-9, 200), Strengths(0.3), choice, LabeledRows(X, y, weight))
     sign = 2.0 * y - 1.0
 
     f, price = model(X)[:, 0], 0.3 * weight
@@ -81,15 +79,15 @@ def test_weights_are_copies(rows, kind, kernel):
     machine = Machine(kind, 2, 1e-8, 100)
     copies = np.repeat(np.arange(90), weight.astype(int))
     new = np.random.default_rng(1).normal(size=(20, 2))
-    one = fit_exact(machine, Strengths(1.0), choice, LabeledRows(X, y, weight, checked=True))[1]
-    other = fit_exact(machine, Strengths(1.0), choice, LabeledRows(X[copies], y[copies], None, checked=True))[1]
+    one = fit_exact(machine, Strengths(1.0), choice, LabeledRows(X, y, weight))[1]
+    other = fit_exact(machine, Strengths(1.0), choice, LabeledRows(X[copies], y[copies], None))[1]
     np.testing.assert_allclose(one(new), other(new), atol=1e-5)
 
 
 @pytest.mark.parametrize("kind", ["hinge", "logistic"])
 def test_strength_for_an_indefinite_kernel_is_chosen_by_honest_folds(rows, kind):
     X, y, weight = rows
-    labeled = LabeledRows(X, y, weight, checked=True)
+    labeled = LabeledRows(X, y, weight)
     machine = Machine(kind, 2, 1e-6, 100)
     strengths = Strengths(0.01, 1.0, 100.0)
     scores = {}

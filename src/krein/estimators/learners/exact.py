@@ -13,13 +13,14 @@ from krein._core.checks import positive_real, truth_value
 from krein._core.rows import rows_times
 from krein._core.threads import quiet_blas
 from krein.estimators.frozen_params import FrozenParamsMixin
-from krein.estimators.learners.input_checks import check_class_weight, check_labels, check_numbers, check_weight
+from krein.estimators.learners.input_checks import check_labels, check_numbers, check_weight
 from krein.estimators.learners.kernel_matrix import KernelMatrixMixin
 from krein.files.models import SavableMixin
 from krein.learning.exact_ridge import fit_exact_ridge
 from krein.learning.strengths import check_lam
 from krein.nystroem import signed_spectrum
 from krein.rows.equal import find_copies
+from krein.rows.targets import class_factors
 
 __all__ = ["ExactKreinRidge", "ExactKreinSVC"]
 
@@ -252,7 +253,7 @@ class ExactKreinSVC(KernelMatrixMixin, SavableMixin, ClassifierMixin, FrozenPara
             raise ValueError(
                 f"y must contain at least 2 classes among rows of positive weight, got only one class: {classes.tolist()}"
             )
-        factors = check_class_weight(self.class_weight, classes, np.bincount(labels, copies.weight))
+        factors = class_factors(self.class_weight, classes, np.bincount(labels, copies.weight))
         cost = copies.weight if factors is None else copies.weight * factors[labels]
         trained = self._train(X, np.where(y[:, None] == classes, 1.0, -1.0))
         # a row of weight 2 is two rows of the matrix: its spectrum is that of the matrix scaled by the roots

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from numbers import Real
 from typing import Any
 
@@ -11,30 +11,39 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, column_or_1d
 
-from krein._core.checks import one_of
 from krein.estimators.maps.objects import check_objects, takes_objects
 from krein.estimators.numbers import checked_rows, real_numbers, unmasked
-from krein.learning.newton.labeled import balanced_weights
-from krein.rows.feature_blocks import checked_weight
+from krein.rows.blocks import checked_weight
+from krein.rows.source import Block
 
-__all__ = [
-    "check_class_weight",
-    "check_labels",
-    "check_lengths",
-    "check_numbers",
-    "check_rows",
-    "check_weight",
-    "weights_by_class",
-]
+__all__ = ["check_block", "check_labels", "check_lengths", "check_numbers", "check_rows", "check_weight"]
 
 
-def check_rows(estimator: BaseEstimator, X: Any, *, first: bool) -> Any:
+def check_block(
+    learner: BaseEstimator,
+    features: Any,
+    check: Callable[[Any, int], np.ndarray] | None,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    *,
+    start: int,
+    first: bool,
+) -> Block:
+    """Rows, targets and weights that can be learned from; else an error that says what is wrong where."""
+    X = check_rows(learner, X, features, first=first)
+    if check is not None:
+        y = check(y, start)
+        check_lengths(X, y)
+    return X, y, check_weight(sample_weight, X.shape[0], start)
+
+
+def check_rows(estimator: BaseEstimator, X: Any, features: Any, *, first: bool) -> Any:
     """Rows as a numeric array or CSR matrix, with their number and names of columns compared or, at first, remembered.
 
-    Finiteness is checked block by block later (`krein.rows.feature_blocks.finite_rows`): a check here would read a memory map
-    from end to end.
+    Finiteness is checked block by block later, by the source of rows or the model: a check here would read a memory map from end
+    to end. `features` is the map that was given to the estimator.
     """
-    features: Any = getattr(estimator, "features", None)
     if takes_objects(features):
         return check_objects(estimator, X, features.kernel, first=first)
     return checked_rows(estimator, X, accept_sparse="csr", reset=first, ensure_all_finite=False, dtype="numeric")
@@ -109,32 +118,3 @@ def check_weight(sample_weight: Any, n_rows: int, start: int = 0) -> np.ndarray 
     if weight.shape != (n_rows,):
         raise ValueError(f"sample_weight.shape == {weight.shape}, expected {(n_rows,)}: one weight per row")
     return checked_weight(weight, start)
-
-
-def check_class_weight(class_weight: Any, classes: np.ndarray, totals: np.ndarray) -> np.ndarray | None:
-    """What the weights of the rows of each class are to be multiplied with, or None."""
-    if class_weight is None:
-        return None
-    if isinstance(class_weight, str):
-        one_of(class_weight, "class_weight", ("balanced",), otherwise=", a mapping of classes to weights or None")
-        return balanced_weights(totals)
-    known, class_weight = classes.tolist(), weights_by_class(class_weight)
-    strange = [label for label in class_weight if label not in known]
-    if strange:
-        raise ValueError(
-            f"class_weight must name classes of y, got {strange[0]!r}, but the classes of y are {known[:10]}; leave it out"
-        )
-    factors = np.array([float(class_weight.get(label, 1.0)) for label in known])
-    if not np.isfinite(factors).all() or (factors <= 0.0).any():
-        raise ValueError(f"class_weight must have positive and finite weights, got {dict(class_weight)!r}")
-    return factors
-
-
-def weights_by_class(class_weight: Any) -> Mapping[Any, Any]:
-    """An error unless weights of classes are a mapping."""
-    if not isinstance(class_weight, Mapping):
-        raise TypeError(
-            f"class_weight must be 'balanced', a mapping of classes to weights or None, got {class_weight!r} of type "
-            f"{type(class_weight).__name__}"
-        )
-    return class_weight

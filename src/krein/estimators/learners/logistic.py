@@ -7,7 +7,7 @@ from typing import Any, final
 
 import numpy as np
 
-from krein.estimators.learners.newton_base import NewtonClassifier
+from krein.estimators.learners.newton_classifier import NewtonClassifier
 from krein.learning.newton.choice import log_chances
 from krein.learning.newton.fitting import Candidates, Chosen
 from krein.learning.path import Regularizer
@@ -32,8 +32,10 @@ class KreinLogistic(NewtonClassifier):
 
     Parameters
     ----------
-    features : transformer with a ``signature_``, default=None
+    kernel : Kernel, str, callable, Similarity, DistanceKernel, feature map or None, default=None
         As in `KreinRidge`. None: scaling, kernel and length scale are chosen from the data.
+    features : transformer with a ``signature_``, default=None
+        In place of `kernel`, as in `KreinRidge`.
     solver : {"auto", "exact", "features"}, default="auto"
         ``"exact"``: fit on the exact map of all rows, from the spectrum of their kernel matrix, without random features.
         ``"auto"``: exact if the kernel is chosen from the data and there are at most 2,000 distinct rows, else features.
@@ -70,9 +72,10 @@ class KreinLogistic(NewtonClassifier):
         The solver that was used.
     choice_ : Choice or None
         The choice made from the data, with the table of the kernels that were tried.
-    model_ : KernelModel or None
-        The exact model; ``features_`` and ``coef_`` are then None.
-    features_ : the fitted feature map
+    model_ : LinearModel or KernelModel
+        The fitted model as a function of rows; ``coef_`` and ``features_`` are read from it, and an exact model has none.
+    features_ : RowMap
+        The fitted feature map as a function of rows.
     n_iter_ : int
 
     Notes
@@ -104,8 +107,9 @@ class KreinLogistic(NewtonClassifier):
 
     def __init__(
         self,
-        features: Any = None,
+        kernel: Any = None,
         *,
+        features: Any = None,
         solver: str = "auto",
         regularizer: str = "hilbert",
         lam: Any = "auto",
@@ -114,6 +118,7 @@ class KreinLogistic(NewtonClassifier):
         max_iter: int = 1000,
         random_state: Any = None,
     ) -> None:
+        self.kernel = kernel
         self.features = features
         self.solver = solver
         self.regularizer = regularizer

@@ -11,27 +11,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from krein._core.checks import positive_integer, truth_value
 from krein._core.threads import quiet_blas
-from krein.estimators.learners.input_checks import check_rows
-from krein.estimators.learners.linear import check_linear, row_values
 from krein.estimators.learners.rollback import unchanged_on_error
-from krein.estimators.maps.base import check_features, row_map
-from krein.estimators.maps.fitting import (
-    copy_input_tags,
-    fit_features,
-    look_for,
-    training_features,
-    wants_columns,
-)
+from krein.estimators.learners.row_learner import row_values, rows_of, takes_columns
+from krein.estimators.maps.base import row_map
+from krein.estimators.maps.fitting import copy_input_tags, count_rows, given_map
+from krein.features import RowMap
 from krein.files.models import SavableMixin
 from krein.learning.components import principal_axes
+from krein.learning.model import LinearModel
 from krein.learning.sums import NormalSums
-from krein.rows import look as looks
-from krein.rows.dask_rows import DaskRows, is_dask
-from krein.rows.feature_blocks import Features, LinearModel, feature_blocks
+from krein.rows.blocks import feature_blocks
 
 __all__ = ["KreinPCA"]
-
-_SHIFT_ROWS = 1024  # rows whose mean is the shift of sums that are made on several machines
 
 
 @final
@@ -46,10 +37,12 @@ class KreinPCA(SavableMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
     Parameters
     ----------
-    features : transformer with a ``signature_``, default=None
-        None means `TunedFeatures` without targets: ``DeltaGaussian`` at the median distance of standardized rows.
+    kernel : Kernel, str, callable, Similarity, DistanceKernel, feature map or None, default=None
+        As in `KreinRidge`. None means ``DeltaGaussian`` at the median distance of standardized rows.
     n_components : int or None, default=None
         Number of components to keep, those of largest :math:`|\theta|`. None keeps all with :math:`|\theta|` above rounding.
+    features : transformer with a ``signature_``, default=None
+        In place of `kernel`.
     center : bool, default=True
         Whether features are centered, as in kernel principal component analysis.
     random_state : int, RandomState or None, default=None
@@ -63,7 +56,8 @@ class KreinPCA(SavableMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         Signs of the eigenvalues, so that the result is itself a map with a signature.
     components_ : ndarray of shape (n_kept, width of the feature map)
     mean_ : ndarray of shape (width of the feature map,)
-    features_ : the fitted feature map
+    features_ : RowMap
+        The fitted feature map as a function of rows.
 
     Examples
     --------
@@ -76,10 +70,17 @@ class KreinPCA(SavableMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     """
 
     def __init__(
-        self, features: Any = None, n_components: int | None = None, *, center: bool = True, random_state: Any = None
+        self,
+        kernel: Any = None,
+        n_components: int | None = None,
+        *,
+        features: Any = None,
+        center: bool = True,
+        random_state: Any = None,
     ) -> None:
-        self.features = features
+        self.kernel = kernel
         self.n_components = n_components
+        self.features = features
         self.center = center
         self.random_state = random_state
 
@@ -97,27 +98,14 @@ class KreinPCA(SavableMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         -------
         self
         """
-        check_features(self.features)
         if self.n_components is not None:
             positive_integer(self.n_components, "n_components")
         center = truth_value(self.center, "center")
-        if is_dask(X):
-            rows = DaskRows.of(X)
-            check_rows(self, rows.head, first=True)
-            seen = rows.first_look(looks.FEATURE_ROWS, summarize=wants_columns(self.features)).seen
-        else:
-            X = check_rows(self, X, first=True)
-            X, seen, checked = look_for(self.features, X)
-        self.features_ = fit_features(self.features, seen, self.random_state)
-        features = training_features(self.features_, seen)
-        if is_dask(X):
-            # workers must subtract the same: the mean of some sampled rows, whose features are made here for it
-            shift = features(seen.sample[:_SHIFT_ROWS]).mean(axis=0, dtype=np.float64)
-            sums = rows.reduce(NormalSums(shift if center else np.zeros_like(shift)), partial(_add_block, features))
-        else:
-            sums = NormalSums(None if center else np.zeros(features.signature.shape[0]))
-            for block in feature_blocks(features, X, checked=checked):
-                sums.add(block.Z)
+        given = given_map(self.kernel, self.features, self.random_state, count_rows(X))
+        rows, source = rows_of(self, given, None, X)
+        features = source.fit(rows.look(summarize=source.tuning is not None), None, None)
+        empty = NormalSums(None if center else np.zeros(features.signature.shape[0]))
+        sums = rows.reduce(empty, partial(_add_block, features))
         scatter = sums.centered(intercept=center)
         found = principal_axes(scatter.gram, features.signature, self.n_components)
         if not found.values.size:
@@ -125,6 +113,7 @@ class KreinPCA(SavableMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
                 f"all rows have the same features (n_samples={sums.rows}), so there are no principal components; pass "
                 "rows that differ"
             )
+        self.features_: RowMap = source.known or features
         self.eigenvalues_ = found.values
         self.signature_ = np.sign(found.values)
         self.mean_ = scatter.mean
@@ -145,14 +134,22 @@ class KreinPCA(SavableMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         collection
         """
         check_is_fitted(self, "components_")
-        offset = -self.components_ @ self.mean_
-        model = LinearModel(row_map(self.features_), self.components_, offset)
-        return row_values(self, X, model, keep_single=True)
+        given = given_map(self.kernel, self.features, self.random_state)
+        return row_values(self, X, given, self._model(), keep_single=True)
+
+    def _model(self) -> LinearModel:
+        return LinearModel(self.features_, self.components_, -self.components_ @ self.mean_)
+
+    def _has_columns(self) -> bool:
+        return takes_columns(vars(self).get("features_"))
 
     def _check_loaded(self) -> None:
         if "components_" not in vars(self):
             return
-        check_linear(self.features_, self.components_, np.zeros(self.components_.shape[0]), name="components_")
+        self.features_ = row_map(self.features_)  # files of 0.1 and 0.2 hold an estimator
+        width = self.features_.signature.shape[0]
+        if self.components_.ndim != 2 or self.components_.shape[1] != width:
+            raise ValueError(f"components_ has shape {self.components_.shape}, but the map has {width} columns")
         if self.mean_.shape != self.components_.shape[1:]:
             raise ValueError(f"mean_ has shape {self.mean_.shape}, expected {self.components_.shape[1:]}")
         if not self.eigenvalues_.shape == self.signature_.shape == self.components_.shape[:1]:
@@ -160,15 +157,15 @@ class KreinPCA(SavableMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
                 f"eigenvalues_ and signature_ have shapes {self.eigenvalues_.shape} and {self.signature_.shape}, expected "
                 f"{self.components_.shape[:1]}: one entry for each row of components_"
             )
+        self._model().check(vars(self).get("n_features_in_"))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        copy_input_tags(tags, self.features)
+        copy_input_tags(tags, self)
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
 
-def _add_block(features: Features, sums: NormalSums, start: int, X: Any, y: Any, weight: np.ndarray | None) -> None:
-    """Add a block of rows to the sums, where it is stored."""
-    for block in feature_blocks(features, X, weight, start=start):
+def _add_block(features: RowMap, sums: NormalSums, start: int, X: Any, y: Any, weight: np.ndarray | None) -> None:
+    for block in feature_blocks(features, X, weight=weight, start=start):
         sums.add(block.Z, weight=block.weight)

@@ -1,30 +1,135 @@
-r"""Ridge regression and classification on features with a signature."""
+r"""Ridge regression and classification in Kreĭn spaces: exactly, by a tree of exact leaves, or on features with a signature."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, Self, final
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import Any, Self, cast, final
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import check_is_fitted
 
-from krein.estimators.learners.class_weights import weigh_chunks, weigh_dask, weigh_rows
-from krein.estimators.learners.given_blocks import CheckTargets
+from krein._core.checks import one_of, positive_integer, real, truth_value
+from krein._core.threads import quiet_blas
 from krein.estimators.learners.input_checks import check_labels, check_numbers
-from krein.estimators.learners.linear import RowClassifierMixin, row_values
-from krein.estimators.learners.ridge_base import RidgeBase
-from krein.learning.kernel_model import KernelModel
-from krein.learning.leaves.local import LocalPart
-from krein.learning.ridge_choice import RidgeSolution
-from krein.rows.dask_rows import is_dask
+from krein.estimators.learners.rollback import unchanged_on_error
+from krein.estimators.learners.row_learner import RowClassifierMixin, RowLearner
+from krein.estimators.maps.fitting import map_source, more_rows
+from krein.learning.chosen_features import MapSource
+from krein.learning.leaves.local import LocalModel
+from krein.learning.model import Model
+from krein.learning.path import Regularizer
+from krein.learning.ridge import SOLVERS, RidgeFit, learn_more, learn_ridge
+from krein.learning.ridge_choice import RidgeOptions
+from krein.learning.strengths import check_lam
+from krein.rows.sample import stack_rows
+from krein.rows.source import Block, MatrixRows, RowSource
 from krein.rows.targets import LabelTargets, NumberTargets, Targets
 
 __all__ = ["KreinRidge", "KreinRidgeClassifier"]
 
 
+class _Ridge(RowLearner):
+    """What regression and classification share."""
+
+    solver: str
+    regularizer: str
+    lam: Any
+    selection: str
+    fit_intercept: bool
+    loo_rows: int
+    validation_fraction: float
+
+    _fitted: RidgeFit  # with sums that more rows can be added to
+
+    @abstractmethod
+    def _new_targets(self, classes: Any = None) -> Targets:
+        """Targets of which nothing is known but the classes promised by the caller, or None."""
+
+    @abstractmethod
+    def _outputs(self, model: Model, targets: Targets) -> tuple[Model, Any]:
+        """The model of the learner's outputs, from that of the target columns, and ``intercept_``."""
+
+    def _learn(self, rows: RowSource, source: MapSource, classes: Any = None) -> None:
+        self._keep(learn_ridge(rows, self._new_targets(classes), source, self._options(), solver=self.solver))
+
+    def _keep(self, found: RidgeFit) -> None:
+        two = self.regularizer == "two"
+        self._fitted = found
+        self.solver_, self.choice_, self.n_rows_ = found.solver, found.choice, found.n_rows
+        self.lam_ = found.lam if two else found.lam[0]
+        self.lams_ = found.lams if two else found.lams[:, 0]
+        self.scores_ = found.scores
+        self.model_, self.intercept_ = self._outputs(found.model, found.targets)
+
+    @unchanged_on_error
+    @quiet_blas()
+    def _partial_fit(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Self:
+        if "model_" not in vars(self):
+            self._learn(*self._rows(X, y, sample_weight, more=True), classes)
+            return self
+        if self.solver_ == "local":
+            raise ValueError(
+                "a model with solver='local' cannot be continued by partial_fit; use solver='features' from the start"
+            )
+        if "_fitted" not in vars(self):
+            raise ValueError(
+                "this model was loaded from a file, and files hold no sums over rows; fit a new model to continue with"
+            )
+        known, features = self._fitted, self._given_map()
+        block = self._block(X, y, sample_weight, features, start=self.n_rows_, first=False)
+        if known.rows is not None:  # those learned from are few, and still there
+            both = MatrixRows(*_joined(known.rows, block), more=True)
+            self._learn(both, map_source(features, self.random_state), classes)
+            return self
+        mapped, row_features = more_rows(features, self.features_, block[0])
+        rows = MatrixRows(mapped, *block[1:], start=self.n_rows_, more=True)
+        self._keep(learn_more(known, rows, row_features, self._options()))
+        return self
+
+    def _options(self) -> RidgeOptions:
+        one_of(self.solver, "solver", SOLVERS)
+        fraction = real(self.validation_fraction, "validation_fraction")
+        if not 0.0 < fraction < 1.0:
+            raise ValueError(f"validation_fraction must be between 0 and 1, got {fraction}; use for example 0.1")
+        return RidgeOptions(
+            regularizer=cast(Regularizer, self.regularizer),
+            candidates=check_lam(self.lam, self.regularizer, self.selection),
+            selection=self.selection,
+            intercept=truth_value(self.fit_intercept, "fit_intercept"),
+            loo_rows=positive_integer(self.loo_rows, "loo_rows"),
+            validation_fraction=fraction,
+        )
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """Mean squared derivative of a first model along each column; the sum is 1. For ``solver="local"`` only."""
+        model = vars(self).get("model_")
+        if not isinstance(model, LocalModel):
+            raise AttributeError(f"feature_importances_ need solver='local'; this {type(self).__name__} has none")
+        return np.asarray(model.local.metric.importances)
+
+    def _check_loaded(self) -> None:
+        super()._check_loaded()
+        if "model_" in vars(self):
+            self.solver_ = self.solver_ or "features"  # files from before there was a choice
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = tags.input_tags.sparse and self.solver != "local"
+        tags.target_tags.required = True
+        return tags
+
+
+def _joined(first: Block, second: Block) -> Block:
+    """The rows of two blocks; weights of 1 where only one has any."""
+    weights = [np.ones(X.shape[0]) if weight is None else weight for X, _, weight in (first, second)]
+    weight = None if first[2] is None and second[2] is None else np.concatenate(weights)
+    return stack_rows([first[0], second[0]]), np.concatenate([first[1], second[1]]), weight
+
+
 @final
-class KreinRidge(RegressorMixin, RidgeBase):
+class KreinRidge(RegressorMixin, _Ridge):
     r"""Ridge regression in a reproducing kernel Kreĭn space, through features with a signature.
 
     .. math:: \min_{w, b} \sum_i (y_i - z_i^\top w - b)^2 + n\lambda\, w^\top R\, w,
@@ -34,9 +139,16 @@ class KreinRidge(RegressorMixin, RidgeBase):
 
     Parameters
     ----------
+    kernel : Kernel, str, callable, Similarity, DistanceKernel, feature map or None, default=None
+        What rows or objects are compared by. None: columns are standardized, and a kernel and its length scale are chosen from
+        the data, as in `TunedFeatures`. A kernel of `krein.kernels` or its name ("ntk", "gaussian"): columns are standardized,
+        and its length scale is chosen, if it has one. A function of two objects of any kind, a `DistanceKernel` or the name of a
+        distance ("levenshtein", "msm"), or ``"precomputed"`` for a matrix of similarities: taken as it is, through
+        `KreinNystroem` with up to 1,024 objects as landmarks, and of more a number that grows with the square root of theirs. A
+        feature map is taken as `features` is.
     features : transformer with a ``signature_``, default=None
-        `SignedFourierFeatures`, `KreinNystroem` or any other map of this library. None: columns are standardized, and a kernel
-        and its length scale are chosen from the data, as in `TunedFeatures`. The map is fitted on at most 50,000 distinct rows.
+        In place of `kernel`: `SignedFourierFeatures`, `KreinNystroem`, `TunedFeatures` or any other map of this library. The map
+        is fitted on at most 50,000 distinct rows.
     solver : {"auto", "exact", "local", "features"}, default="auto"
         ``"exact"``: solve the kernel problem itself, on all rows; the kernel must be chosen from the data, and the fit takes
         :math:`O(n^3)` time and :math:`O(n^2)` memory. ``"local"``: fit a global model on features, and a balanced tree whose
@@ -70,16 +182,18 @@ class KreinRidge(RegressorMixin, RidgeBase):
     choice_ : Choice or None
         The choice made from the data: ``choice_.kernel``, ``choice_.placement`` (the scaling of rows), and ``choice_.trials``,
         the table of the kernels that were tried. None if `features` were given.
-    model_ : KernelModel or None
-        The exact model: ``model_.rows``, ``model_.dual``. None for the other solvers.
-    local_ : LocalPart or None
-        For ``"local"``, the part that the leaves add to the global model: ``local_.leaves``, ``local_.metric``, and
-        ``local_.part``, the fraction of the global model (0, 1/2 or 1, chosen by leave-one-out) that the leaves add to.
+    model_ : LinearModel, KernelModel or LocalModel
+        The fitted model as a function of rows. For ``"features"``: ``model_.features``, ``model_.coef``. For ``"exact"``:
+        ``model_.rows``, ``model_.dual``. For ``"local"``: ``model_.trend``, the global model, and ``model_.local``, what the
+        leaves add to it: ``local.leaves``, ``local.metric``, and ``local.part``, the fraction of the global model (0, 1/2 or 1,
+        chosen by leave-one-out) that the leaves add to.
     feature_importances_ : ndarray of shape (n_features,)
         For ``"local"``: how much a first model changes along each standardized column; the sum is 1.
-    coef_ : ndarray of shape (n_components,) or (n_targets, n_components), or None for ``"exact"``
+    coef_ : ndarray of shape (n_components,) or (n_targets, n_components)
+        Of the (global) model on features; ``"exact"`` has none.
     intercept_ : float or ndarray of shape (n_targets,)
-    features_ : the fitted feature map, or None for ``"exact"``
+    features_ : RowMap
+        The fitted feature map as a function of rows; ``"exact"`` has none.
     lam_ : float, or a pair for ``"two"``
     lams_, scores_ : ndarray
         Candidates, and the value of the criterion for each (None if there was only one candidate).
@@ -131,8 +245,9 @@ class KreinRidge(RegressorMixin, RidgeBase):
 
     def __init__(
         self,
-        features: Any = None,
+        kernel: Any = None,
         *,
+        features: Any = None,
         solver: str = "auto",
         regularizer: str = "hilbert",
         lam: Any = "auto",
@@ -142,6 +257,7 @@ class KreinRidge(RegressorMixin, RidgeBase):
         validation_fraction: float = 0.1,
         random_state: Any = None,
     ) -> None:
+        self.kernel = kernel
         self.features = features
         self.solver = solver
         self.regularizer = regularizer
@@ -178,33 +294,27 @@ class KreinRidge(RegressorMixin, RidgeBase):
         -------
         ndarray of shape (n_samples,) or (n_samples, n_targets), float64; a lazy dask.array for a Dask collection
         """
-        check_is_fitted(self, "intercept_")
-        values = row_values(self, X, self._row_model())
+        values = self._values(X)
         return values[:, 0] if np.ndim(self.intercept_) == 0 else values
 
-    def _new_targets(self, classes: Any) -> Targets:
-        return NumberTargets()
+    @property
+    def coef_(self) -> np.ndarray:
+        """Coefficients of the features, shape (n_components,) or (n_targets, n_components)."""
+        coef = self._linear("coef_").coef
+        return coef[0] if np.ndim(self.intercept_) == 0 else coef
 
     @property
-    def _check_targets(self) -> CheckTargets:
+    def _check_targets(self) -> Callable[[Any, int], np.ndarray]:
         return check_numbers
 
-    def _store(self, solution: RidgeSolution) -> None:
-        assert isinstance(self._targets, NumberTargets)
-        vector = self._targets.vector
-        coef = np.ascontiguousarray(solution.coefficients.T)
-        self.coef_ = coef[0] if vector else coef
-        self.intercept_ = float(solution.offset[0]) if vector else solution.offset
+    def _new_targets(self, classes: Any = None) -> Targets:
+        return NumberTargets()
 
-    def _store_model(self, model: KernelModel) -> None:
-        assert isinstance(self._targets, NumberTargets)
-        self.model_ = model
-        self.intercept_ = float(model.offset[0]) if self._targets.vector else model.offset
+    def _outputs(self, model: Model, targets: Targets) -> tuple[Model, Any]:
+        assert isinstance(targets, NumberTargets)
+        return model, float(model.constant[0]) if targets.vector else model.constant
 
-    def _store_local(self, local: LocalPart) -> None:
-        self.local_ = local
-
-    def _n_outputs(self) -> int | None:
+    def _n_outputs(self) -> int:
         return 1 if np.ndim(self.intercept_) == 0 else int(np.shape(self.intercept_)[0])
 
     def __sklearn_tags__(self) -> Any:
@@ -214,7 +324,7 @@ class KreinRidge(RegressorMixin, RidgeBase):
 
 
 @final
-class KreinRidgeClassifier(RowClassifierMixin, RidgeBase):
+class KreinRidgeClassifier(RowClassifierMixin, _Ridge):
     r"""Classification by ridge regression of ±1 targets, one per class, on features with a signature.
 
     .. math:: \hat y(x) = \arg\max_c\ z(x)^\top w_c + b_c
@@ -224,6 +334,7 @@ class KreinRidgeClassifier(RowClassifierMixin, RidgeBase):
 
     Parameters
     ----------
+    kernel : Kernel, str, callable, Similarity, DistanceKernel, feature map or None, default=None
     features : transformer with a ``signature_``, default=None
     solver : {"auto", "exact", "local", "features"}, default="auto"
     regularizer : {"hilbert", "two", "krein"}, default="hilbert"
@@ -239,9 +350,9 @@ class KreinRidgeClassifier(RowClassifierMixin, RidgeBase):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-    coef_ : ndarray of shape (n_classes, n_components), (1, n_components) for two classes, or None for ``"exact"``
+    coef_ : ndarray of shape (n_classes, n_components), or (1, n_components) for two classes
     intercept_ : ndarray of shape (n_classes,) or (1,)
-    solver_, choice_, model_, local_, feature_importances_, features_, lam_, lams_, scores_, n_rows_
+    solver_, choice_, model_, feature_importances_, features_, lam_, lams_, scores_, n_rows_
         As in `KreinRidge`.
 
     Examples
@@ -257,8 +368,9 @@ class KreinRidgeClassifier(RowClassifierMixin, RidgeBase):
 
     def __init__(
         self,
-        features: Any = None,
+        kernel: Any = None,
         *,
+        features: Any = None,
         solver: str = "auto",
         regularizer: str = "hilbert",
         lam: Any = "auto",
@@ -269,6 +381,7 @@ class KreinRidgeClassifier(RowClassifierMixin, RidgeBase):
         validation_fraction: float = 0.1,
         random_state: Any = None,
     ) -> None:
+        self.kernel = kernel
         self.features = features
         self.solver = solver
         self.regularizer = regularizer
@@ -279,43 +392,6 @@ class KreinRidgeClassifier(RowClassifierMixin, RidgeBase):
         self.loo_rows = loo_rows
         self.validation_fraction = validation_fraction
         self.random_state = random_state
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit in one pass over blocks of rows; the features of all rows are never in memory at once.
-
-        Parameters
-        ----------
-        X : array, memory map, DataFrame, sparse matrix, dask.array or dask.dataframe of shape (n_samples, n_features)
-            Dask collections are fitted through the active scheduler; see the user guide on clusters.
-        y : array-like of shape (n_samples,), or the Dask equivalent
-        sample_weight : array-like of shape (n_samples,), default=None
-            Non-negative, not all zero. A whole-number weight is a number of copies of the row.
-
-        Returns
-        -------
-        self
-        """
-        if self.class_weight is not None:
-            if is_dask(X):
-                sample_weight = weigh_dask(self.class_weight, X, y, sample_weight)
-            else:
-                sample_weight = weigh_rows(self.class_weight, y, sample_weight)
-        return super().fit(X, y, sample_weight)
-
-    def fit_chunks(self, chunks: Iterable[tuple[Any, ...]]) -> Self:
-        """Fit from an iterable of ``(X, y)`` or ``(X, y, sample_weight)``, as `KreinRidge.fit_chunks`.
-
-        ``class_weight="balanced"`` needs a collection that can be iterated again, and one more pass.
-
-        Parameters
-        ----------
-        chunks : iterable of tuples
-
-        Returns
-        -------
-        self
-        """
-        return super().fit_chunks(chunks if self.class_weight is None else weigh_chunks(self.class_weight, chunks))
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Add rows and solve again; the feature map is fitted on the rows of the first call.
@@ -333,37 +409,19 @@ class KreinRidgeClassifier(RowClassifierMixin, RidgeBase):
         -------
         self
         """
-        if self.class_weight is not None:
-            sample_weight = weigh_rows(self.class_weight, y, sample_weight, all_rows=False)
         return self._partial_fit(X, y, sample_weight, classes)
 
-    def _new_targets(self, classes: Any) -> Targets:
-        return LabelTargets(None if classes is None else check_labels(classes), closed=classes is not None)
-
     @property
-    def _check_targets(self) -> CheckTargets:
+    def _check_targets(self) -> Callable[[Any, int], np.ndarray]:
         return check_labels
 
-    def _store(self, solution: RidgeSolution) -> None:
-        assert isinstance(self._targets, LabelTargets)
-        self.classes_, columns = self._targets.sorted_classes()
+    def _new_targets(self, classes: Any = None) -> Targets:
+        return LabelTargets(None if classes is None else check_labels(classes), self.class_weight)
+
+    def _outputs(self, model: Model, targets: Targets) -> tuple[Model, Any]:
+        assert isinstance(targets, LabelTargets)
+        self.classes_, columns = targets.sorted_classes()
         columns = columns[1:] if self.classes_.size == 2 else columns
         # from indicators to ±1: twice the slope, and the offset to match
-        self.coef_ = np.ascontiguousarray(2.0 * solution.coefficients.T[columns])
-        self.intercept_ = 2.0 * solution.offset[columns] - 1.0
-
-    def _store_model(self, model: KernelModel) -> None:
-        assert isinstance(self._targets, LabelTargets)
-        self.classes_, columns = self._targets.sorted_classes()
-        columns = columns[1:] if self.classes_.size == 2 else columns
-        self.model_ = model.combined(2.0 * np.eye(model.width)[:, columns], -1.0)
-        self.intercept_ = self.model_.offset
-
-    def _store_local(self, local: LocalPart) -> None:
-        assert isinstance(self._targets, LabelTargets)
-        _, columns = self._targets.sorted_classes()
-        columns = columns[1:] if self.classes_.size == 2 else columns
-        self.local_ = local.combined(2.0 * np.eye(local.width)[:, columns], -1.0)
-
-    def _n_outputs(self) -> int | None:
-        return 1 if self.classes_.size == 2 else int(self.classes_.size)
+        outputs = model.combined(2.0 * np.eye(model.width)[:, columns], -1.0)
+        return outputs, outputs.constant

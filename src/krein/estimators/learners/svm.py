@@ -8,18 +8,13 @@ from typing import Any, final
 import numpy as np
 
 from krein._core.checks import one_of, positive_real
-from krein.estimators.learners.liblinear import fit_liblinear
-from krein.estimators.learners.newton_base import NewtonClassifier
-from krein.learning.newton.fitting import Candidates, Chosen, FittedMachine
-from krein.learning.newton.labeled import LabeledRows
-from krein.learning.newton.passes import Stream
-from krein.rows.feature_blocks import Features
+from krein.estimators.learners.newton_classifier import NewtonClassifier
+from krein.learning.newton.fitting import Candidates, Chosen
 
 __all__ = ["C_GRID", "KreinSVC"]
 
 C_GRID = (0.01, 0.1, 1.0, 10.0, 100.0)  # the paper's, ascending
 _MORE = (1e3, 1e4, 1e5, 1e6)  # what features of short length want, tried as long as it pays
-_OPTIMIZERS = ("newton", "liblinear-primal", "liblinear-dual")
 
 
 @final
@@ -32,8 +27,10 @@ class KreinSVC(NewtonClassifier):
 
     Parameters
     ----------
-    features : transformer with a ``signature_``, default=None
+    kernel : Kernel, str, callable, Similarity, DistanceKernel, feature map or None, default=None
         As in `KreinRidge`. None: scaling, kernel and length scale are chosen from the data.
+    features : transformer with a ``signature_``, default=None
+        In place of `kernel`, as in `KreinRidge`.
     solver : {"auto", "exact", "features"}, default="auto"
         ``"exact"``: fit on the exact map of all rows, from the spectrum of their kernel matrix, without random features.
         ``"auto"``: exact if the kernel is chosen from the data and there are at most 2,000 distinct rows, else features.
@@ -44,14 +41,12 @@ class KreinSVC(NewtonClassifier):
         a smooth kernel, need a large C.
     class_weight : mapping of labels to float, "balanced" or None, default=None
         Factors of the weights of the rows of each class. ``"balanced"`` gives every class the same total weight.
-    optimizer : {"newton", "liblinear-primal", "liblinear-dual"}, default="newton"
-        All three solve the same problem; see Notes.
     tol : float, default=1e-4
         Stopping tolerance, as defined by LibLinear's primal solver.
     max_iter : int, default=1000
         Largest number of steps.
     random_state : int, RandomState or None, default=None
-        For the default feature map, and for the dual optimizer.
+        For the default feature map.
 
     Attributes
     ----------
@@ -68,9 +63,10 @@ class KreinSVC(NewtonClassifier):
         The solver that was used.
     choice_ : Choice or None
         The choice made from the data, with the table of the kernels that were tried.
-    model_ : KernelModel or None
-        The exact model; ``features_`` and ``coef_`` are then None.
-    features_ : the fitted feature map
+    model_ : LinearModel or KernelModel
+        The fitted model as a function of rows; ``coef_`` and ``features_`` are read from it, and an exact model has none.
+    features_ : RowMap
+        The fitted feature map as a function of rows.
     n_iter_ : int
 
     Notes
@@ -83,22 +79,9 @@ class KreinSVC(NewtonClassifier):
 
     Folds are assigned by the content of the rows: the order of rows does not matter, and equal rows are in the same fold.
 
-    Which optimizer to use: coordinate descent on the dual is fast for small C and does not converge for the large C that these
-    features need; LibLinear's primal Newton converges everywhere; ``"newton"`` is the same method on all classes and folds at
-    once with dense matrix products, and factorizes the Hessian where conjugate gradients stall. Seconds on one processor for
-    *letter* (4,000 rows, 26 classes, NTK, 512 columns; ``benchmarks/learners.py svm``,
-    version 0.2.0 before the Newton method was shared with `KreinLogistic`; above C = 10 it is somewhat slower since):
-
-    ================  ====  ====  ====  ====  ====
-    C                 0.01  0.1   1     10    100
-    ================  ====  ====  ====  ====  ====
-    newton            0.1   0.2   0.4   0.8   0.9
-    liblinear-primal  2.0   1.9   1.9   2.8   2.9
-    liblinear-dual    0.7   0.6   1.2   4.5   5.2
-    ================  ====  ====  ====  ====  ====
-
-    The dual stopped at its limit of 1,000 passes for C = 100. The default is ``"newton"``, which is fastest over the grid and
-    has no such failures. It divides blocks of rows among threads in a fixed way, so the number of threads does not change the
+    Newton's method runs on all classes and folds at once with dense matrix products, and factorizes the Hessian where conjugate
+    gradients stall; coordinate descent on the dual (LibLinear) is as fast for small C and does not converge for the large C that
+    these features need. Blocks of rows are divided among threads in a fixed way, so the number of threads does not change the
     result.
 
     Examples
@@ -115,53 +98,31 @@ class KreinSVC(NewtonClassifier):
 
     def __init__(
         self,
-        features: Any = None,
+        kernel: Any = None,
         *,
+        features: Any = None,
         solver: str = "auto",
         C: Any = "auto",
         class_weight: Any = None,
-        optimizer: str = "newton",
         tol: float = 1e-4,
         max_iter: int = 1000,
         random_state: Any = None,
     ) -> None:
+        self.kernel = kernel
         self.features = features
         self.solver = solver
         self.C = C
         self.class_weight = class_weight
-        self.optimizer = optimizer
         self.tol = tol
         self.max_iter = max_iter
         self.random_state = random_state
 
     def _candidates(self) -> Candidates:
-        one_of(self.optimizer, "optimizer", _OPTIMIZERS)
         if isinstance(self.C, str):
             one_of(self.C, "C", ("auto",), otherwise=" or a positive number")
             return _Costs(C_GRID + _MORE, len(C_GRID))
         given = _given_costs(self.C)
         return _Costs(given, len(given))
-
-    def _needs_features(self) -> bool:
-        return self.optimizer != "newton"
-
-    def _fit_rows(
-        self, rows: LabeledRows, choice: LabeledRows | None, features: Features, candidates: Candidates
-    ) -> FittedMachine:
-        if self.optimizer == "newton":
-            return super()._fit_rows(rows, choice, features, candidates)
-        dual = self.optimizer == "liblinear-dual"
-        return fit_liblinear(
-            self._machine(), candidates, features, rows, choice, dual=dual, random_state=self.random_state
-        )
-
-    def _fit_stream(self, stream: Stream, *args: Any) -> Any:
-        if self.optimizer != "newton":
-            raise ValueError(
-                f"optimizer={self.optimizer!r} needs all features in memory; use optimizer='newton' on chunks and Dask "
-                "collections"
-            )
-        return super()._fit_stream(stream, *args)
 
     def _store_choice(self, chosen: Chosen, candidates: Candidates) -> None:
         self.Cs_ = candidates.pairs(1.0, 1.0)[:, 0]

@@ -21,7 +21,7 @@ from krein.learning.tuning.choice import FEATURE_CHOICE_ROWS, Choice
 from krein.learning.tuning.placement import Placement
 from krein.learning.tuning.rounds import PORTFOLIO
 from krein.learning.tuning.trials import Trials
-from krein.rows.look import Examples, comparable, look_at_matrix
+from krein.rows.source import MatrixRows
 from krein.rows.targets import LabelTargets, NumberTargets, Targets
 
 __all__ = ["TunedFeatures"]
@@ -119,16 +119,19 @@ class TunedFeatures(SignedFeatureMap):
         self.random_state = random_state
 
     def _fit_map(self, X: Any, y: Any, rng: np.random.Generator) -> PlacedMap:
-        tuning, examples = self.tuning(), None
+        tuning = self.tuning()
+        targets, rows = None, None
         if y is not None and tuning.kernels is not None:
             check_consistent_length(X, y)
             y, targets = _as_targets(y)
-            examples = Examples(y, targets, FEATURE_CHOICE_ROWS)
-        seen = look_at_matrix(X, None, summarize=True, examples=examples)[1]
-        self.choice_ = tuning.choose(seen if examples is None else comparable(seen, examples.targets))
-        found = self.fit_chosen(self.choice_, seen.sample, tuning.width(seen), rng)
+        look = MatrixRows(X, y).look(targets, summarize=True)
+        if targets is not None:
+            rows = look.merged(targets, FEATURE_CHOICE_ROWS)
+            rows = rows.equalized() if isinstance(targets, NumberTargets) else rows
+        self.choice_ = tuning.choose(look, rows)
+        found = self.fit_chosen(self.choice_, look.distinct, tuning.width(look), rng)
         self.n_components_ = int(found.signature.size)
-        self.error_estimate_ = self._error(found.map, seen.sample[:_CHECKED])
+        self.error_estimate_ = self._error(found.map, look.distinct[:_CHECKED])
         return found
 
     def tuning(self) -> Tuning:

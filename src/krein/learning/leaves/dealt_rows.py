@@ -4,43 +4,42 @@ from __future__ import annotations
 
 import tempfile
 import weakref
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import final
+from typing import Any, TypeVar, final
 
 import numpy as np
 
 from krein.learning.leaves.choice import LeafRows
 from krein.learning.leaves.splits import SplitTree
 
-__all__ = ["DealtRows", "deal_block", "stacked_rows"]
+__all__ = ["DealtRows"]
 
 _IN_MEMORY = 2**30  # bytes of placed rows and targets; more go to files
 
 
-def deal_block(tree: SplitTree, block: LeafRows) -> list[LeafRows]:
-    """The rows of a block that fall into each part of a tree, in their order."""
-    found = tree(block.X)
-    if block.weight is not None:
-        found = np.where(block.weight > 0.0, found, -1)
-    return [block.some(np.flatnonzero(found == part)) for part in range(tree.n_leaves)]
+Result = TypeVar("Result")
 
 
 @final
 class DealtRows:
-    """Rows of the parts of a tree, which come block by block and are taken out part by part.
+    """Rows of the parts of a tree, which come block by block and are worked on part by part.
 
     Up to 1 GiB they are kept in memory; from there on all of them in temporary files, which vanish with this object.
 
     Parameters
     ----------
     tree : SplitTree
+    prepare : callable
+        ``(start, X, y, weight) -> LeafRows``, a block as leaves learn from it.
     in_memory : int, default=2**30
         Bytes to keep in memory.
     """
 
-    def __init__(self, tree: SplitTree, *, in_memory: int = _IN_MEMORY) -> None:
-        self.tree = tree
-        self._limit, self._bytes = in_memory, 0
+    def __init__(self, tree: SplitTree, prepare: Callable[..., LeafRows], *, in_memory: int | None = None) -> None:
+        self.tree, self._prepare = tree, prepare
+        self.n_parts = tree.n_leaves
+        self._limit, self._bytes = _IN_MEMORY if in_memory is None else in_memory, 0
         self._parts: list[list[LeafRows]] = [[] for _ in range(tree.n_leaves)]
         self._kinds: dict[str, tuple[int, np.dtype]] = {}
         self._folder: Path | None = None
@@ -50,9 +49,31 @@ class DealtRows:
         """Whether the rows went to files."""
         return self._folder is not None
 
-    def add(self, block: LeafRows) -> None:
-        """Deal some more rows."""
-        dealt = deal_block(self.tree, block)
+    def cut(self, start: int, X: Any, y: Any, weight: np.ndarray | None) -> list[LeafRows]:
+        """The rows of a block that fall into each part, in their order."""
+        if weight is not None and not weight.all():  # rows of weight zero are not there
+            present = np.flatnonzero(weight)
+            X, y, weight = X[present], y[present], weight[present]
+        block = self._prepare(start, X, y, weight)
+        found = self.tree(block.X)
+        return [block.some(np.flatnonzero(found == part)) for part in range(self.n_parts)]
+
+    def joined(self, pieces: list[LeafRows]) -> LeafRows:
+        """Rows of several pieces, one after the other."""
+        if len(pieces) == 1:
+            return pieces[0]
+        trends = [piece.trend for piece in pieces if piece.trend is not None]
+        weights = [piece.weight for piece in pieces if piece.weight is not None]
+        return LeafRows(
+            np.concatenate([piece.X for piece in pieces]),
+            np.concatenate([piece.targets for piece in pieces]),
+            np.concatenate(trends) if trends else None,
+            np.concatenate(weights) if weights else None,
+        )
+
+    def add(self, start: int, X: Any, y: Any, weight: np.ndarray | None) -> None:
+        """Deal a block."""
+        dealt = self.cut(start, X, y, weight)
         if self._folder is None:
             for kept, part in zip(self._parts, dealt, strict=True):
                 if part.X.shape[0] or not kept:
@@ -64,16 +85,33 @@ class DealtRows:
         for number, part in enumerate(dealt):
             self._write(number, part)
 
-    def rows(self, part: int) -> LeafRows:
+    def map(
+        self,
+        work: Callable[[LeafRows], Result],
+        numbers: Sequence[int],
+        *,
+        last: bool = False,
+        report: Callable[[int, int], object] | None = None,
+    ) -> list[Result]:
+        """Results for some parts; `last`: a part is forgotten once its result is there."""
+        found = []
+        for done, number in enumerate(numbers):
+            found.append(work(self._rows(number)))
+            if last:
+                self._drop(number)
+            if report is not None:
+                report(done + 1, len(numbers))
+        return found
+
+    def _rows(self, part: int) -> LeafRows:
         """All rows of a part, in the order they came in."""
         if self._folder is not None:
             return self._read(part)
-        whole = stacked_rows(self._parts[part])
+        whole = self.joined(self._parts[part])
         self._parts[part] = [whole]
         return whole
 
-    def drop(self, part: int) -> None:
-        """Forget the rows of a part."""
+    def _drop(self, part: int) -> None:
         self._parts[part] = []
         for path in [] if self._folder is None else self._folder.glob(f"{part}.*"):
             path.unlink()
@@ -108,17 +146,3 @@ class DealtRows:
 def _arrays(part: LeafRows) -> dict[str, np.ndarray]:
     named = {"X": part.X, "targets": part.targets, "trend": part.trend, "weight": part.weight}
     return {name: array for name, array in named.items() if array is not None}
-
-
-def stacked_rows(blocks: list[LeafRows]) -> LeafRows:
-    """Rows of several blocks, one after the other."""
-    if len(blocks) == 1:
-        return blocks[0]
-    trends = [block.trend for block in blocks if block.trend is not None]
-    weights = [block.weight for block in blocks if block.weight is not None]
-    return LeafRows(
-        np.concatenate([block.X for block in blocks]),
-        np.concatenate([block.targets for block in blocks]),
-        np.concatenate(trends) if trends else None,
-        np.concatenate(weights) if weights else None,
-    )

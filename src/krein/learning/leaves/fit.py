@@ -24,6 +24,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import final
 
 import numpy as np
@@ -34,6 +35,7 @@ from krein.learning.leaves.leaf import SolvedLeaf, solve_leaf
 from krein.learning.leaves.model import LeafModel, joined
 from krein.learning.leaves.splits import Division, SplitTree, divide, outline
 from krein.rows.equal import equal_rows
+from krein.rows.source import Parts
 
 __all__ = [
     *("LEAF_ROWS", "ONE_LEAF_ROWS", "LeafFit", "Report", "coarse_tree", "fit_leaves", "fit_part", "leaf_rows_for"),
@@ -74,24 +76,12 @@ def coarse_tree(sample: np.ndarray, n_rows: int, *, leaf_rows: int = LEAF_ROWS) 
     return outline(sample, int(min(round(wanted), math.floor(known))))
 
 
-def fit_leaves(
-    tree: SplitTree,
-    part: Callable[[int], LeafRows],
-    *,
-    leaf_rows: int = LEAF_ROWS,
-    done: Callable[[int], object] | None = None,
-    report: Report | None = None,
-) -> LeafFit:
-    """Choose settings and solve all leaves, part after part."""
-    looked = [leaf for i in parts_to_look_at(tree) for leaf in leaves_to_look_at(part(i), tree, leaf_rows=leaf_rows)]
-    choice = choose_settings(looked)
-    models = []
-    for i in range(tree.n_leaves):
-        models.append(fit_part(part(i), choice, leaf_rows=leaf_rows))
-        if done is not None:
-            done(i)
-        if report is not None:
-            report(i + 1, tree.n_leaves)
+def fit_leaves(parts: Parts, tree: SplitTree, *, leaf_rows: int = LEAF_ROWS, report: Report | None = None) -> LeafFit:
+    """Choose settings on some parts and solve the leaves of all, part after part."""
+    looked = parts.map(partial(leaves_to_look_at, tree=tree, leaf_rows=leaf_rows), parts_to_look_at(tree))
+    choice = choose_settings([leaf for leaves in looked for leaf in leaves])
+    work = partial(fit_part, choice=choice, leaf_rows=leaf_rows)
+    models = parts.map(work, range(tree.n_leaves), last=True, report=report)
     return LeafFit(joined(tree, models), choice)
 
 

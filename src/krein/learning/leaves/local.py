@@ -1,8 +1,7 @@
-"""The local part of a model: where rows are placed, the tree they fall through, and the leaves that predict them."""
+"""A tree of exact leaves over a global model: where rows are placed, the tree they fall through, what leaves add."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, final
 
@@ -13,18 +12,19 @@ from krein._core.rows import row_blocks
 from krein.learning.leave_one_out import LeftOutModel
 from krein.learning.leaves.choice import LeafRows
 from krein.learning.leaves.dealt_rows import DealtRows
-from krein.learning.leaves.fit import LeafFit, Report, coarse_tree, fit_leaves, leaf_rows_for
+from krein.learning.leaves.fit import Report, coarse_tree, fit_leaves, leaf_rows_for
 from krein.learning.leaves.model import LeafModel
 from krein.learning.leaves.splits import SplitTree
 from krein.learning.metric import LearnedMetric, placed_metric
+from krein.learning.model import Model
 from krein.learning.tuning.placement import Placement, normal_scores, scaled_columns
 from krein.learning.tuning.trials import tell_watcher
 from krein.rows.columns import ColumnSummary
 from krein.rows.equal import merge_rows
-from krein.rows.feature_blocks import RowModel, finite_rows
+from krein.rows.source import RowSource
 from krein.rows.targets import Targets
 
-__all__ = ["LocalModel", "LocalPart", "LocalPlan", "LocalTask", "fit_local", "matrix_blocks", "plan_local"]
+__all__ = ["LocalModel", "LocalPart", "LocalPlan", "LocalTask", "fit_local", "plan_local"]
 
 _ROWS_AT_A_TIME = 2**14
 # Steps of the trend that leaves learn from, in units of the targets: about what single precision leaves of their predictions. Sums
@@ -95,13 +95,8 @@ class LocalPart:
         return replace(self, leaves=self.leaves.combined(weights, (1.0 - self.part) * np.asarray(constant)))
 
     def __call__(self, X: Any) -> np.ndarray:
-        """Values of the leaves at raw rows, shape (n_rows, n_outputs), float64."""
-        out = np.empty((X.shape[0], self.width))
-        # So that a leaf finds some rows of its own in each block
-        step = max(_ROWS_AT_A_TIME, 256 * self.leaves.n_leaves)
-        for rows in row_blocks(X.shape[0], step):
-            out[rows] = self.leaves(_single(self.placement(finite_rows(X[rows], rows.start))))
-        return out
+        """Values of the leaves at finite rows, shape (n_rows, n_outputs), float64."""
+        return self.leaves(_single(self.placement(X)))
 
 
 @final
@@ -123,18 +118,12 @@ class LocalTask:
 
     def __call__(self, start: int, X: Any, y: np.ndarray, weight: np.ndarray | None) -> LeafRows:
         """Placed rows with targets and trend, in single precision, the trend in steps of :math:`2^{-18}`."""
-        X, plan = finite_rows(X, start), self.plan
-        columns = self.targets.columns(self.targets.copy().encode(y))
+        plan, targets = self.plan, self.targets
+        columns, weight = targets.columns(targets.encode(y)), targets.weigh(y, weight)
         trend = self.trend(X, columns, weight)
         columns, trend = ((values - plan.center) / plan.unit for values in (columns, trend))
         stepped = np.rint(trend / _STEP) * _STEP
         return LeafRows(_single(plan.placement(X)), _single(columns), _single(stepped), weight)
-
-    def part(self, fit: LeafFit) -> LocalPart:
-        """What is kept of a fit, in the units of the targets."""
-        plan, choice = self.plan, fit.choice
-        found = LocalPart(plan.placement, fit.model, choice.part, choice.settings.lam, plan.metric)
-        return found.combined(np.diag(plan.unit), plan.center)
 
 
 def plan_local(
@@ -163,47 +152,61 @@ def plan_local(
     return LocalPlan(placement, metric, tree, leaf_rows, center, unit)
 
 
-def matrix_blocks(
-    X: Any, y: np.ndarray, weight: np.ndarray | None
-) -> Iterator[tuple[int, Any, np.ndarray, np.ndarray | None]]:
-    """The rows of a matrix, block by block."""
-    for rows in row_blocks(X.shape[0], _ROWS_AT_A_TIME):
-        yield rows.start, X[rows], y[rows], None if weight is None else weight[rows]
-
-
-def fit_local(
-    task: LocalTask,
-    blocks: Iterable[tuple[int, Any, np.ndarray, np.ndarray | None]],
-    *,
-    report: Report | None = None,
-) -> LocalPart:
-    """Deal rows to leaves and solve them."""
+def fit_local(task: LocalTask, rows: RowSource, *, report: Report | None = None) -> LocalPart:
+    """Deal rows to leaves and solve them; what is kept is in the units of the targets."""
     plan, report = task.plan, report or (lambda done, total: tell_watcher(done, total, "leaves"))
-    dealt = DealtRows(plan.tree)
-    for block in blocks:
-        dealt.add(task(*block))
-    return task.part(fit_leaves(plan.tree, dealt.rows, leaf_rows=plan.leaf_rows, done=dealt.drop, report=report))
+    parts = rows.deal(DealtRows(plan.tree, task))
+    fit = fit_leaves(parts, plan.tree, leaf_rows=plan.leaf_rows, report=report)
+    found = LocalPart(plan.placement, fit.model, fit.choice.part, fit.choice.settings.lam, plan.metric)
+    return found.combined(np.diag(plan.unit), plan.center)
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class LocalModel:
-    """A part of a global model, and what leaves add to it."""
+class LocalModel(Model):
+    """A part of a global model, and what leaves add to it.
 
-    trend: RowModel
+    Parameters
+    ----------
+    trend : Model
+    local : LocalPart
+    """
+
+    trend: Model
     local: LocalPart
 
     @property
     def width(self) -> int:
-        """Number of outputs."""
         return self.local.width
 
-    def __call__(self, X: Any) -> np.ndarray:
-        """Values of shape (n_rows, n_outputs), float64."""
-        values = self.local(X)
+    @property
+    def constant(self) -> np.ndarray:
+        return self.trend.constant
+
+    @property
+    def block_rows(self) -> int:
+        # so that a leaf finds some rows of its own in each block
+        return max(_ROWS_AT_A_TIME, 256 * self.local.leaves.n_leaves)
+
+    def values(self, X: Any) -> np.ndarray:
+        out = self.local(X)
         if self.local.part:
-            values += self.local.part * self.trend(X)
-        return values
+            for rows in row_blocks(X.shape[0], self.trend.block_rows):
+                out[rows] += self.local.part * self.trend.values(X[rows])
+        return out
+
+    def combined(self, weights: np.ndarray, constant: np.ndarray | float = 0.0) -> LocalModel:
+        return LocalModel(self.trend.combined(weights, constant), self.local.combined(weights, constant))
+
+    def check(self, n_features: int | None) -> None:
+        self.trend.check(n_features)
+        local = self.local
+        if n_features is None or (local.width, local.metric.importances.size, local.leaves.rows.shape[1]) != (
+            self.trend.width,
+            n_features,
+            local.placement.n_outputs(n_features),
+        ):
+            raise ValueError("the leaves do not fit the number of columns or of outputs")
 
 
 def _single(X: np.ndarray) -> np.ndarray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
@@ -11,29 +11,18 @@ import numpy as np
 from krein.learning.newton.choice import Scores, best_strength, held_out_scores
 from krein.learning.newton.labeled import LabeledRows, deal_folds
 from krein.learning.newton.machines import LinearFit, Machine, Preparation, fit_machine
-from krein.learning.newton.passes import RowTask, Stream, prepared_passes
+from krein.learning.newton.passes import RowTask, prepared_passes
 from krein.learning.newton.rows import MemoryRows, Moments
 from krein.learning.newton.system import Preconditioner, preconditioner
 from krein.learning.strengths import by_ratio
-from krein.rows.feature_blocks import Features, all_features
+from krein.rows.source import RowSource
 
 __all__ = [
-    "MEMORY_BYTES",
-    "N_FOLDS",
-    "Candidates",
-    "Chosen",
-    "FittedMachine",
-    "PreparedRows",
-    "best_of",
-    "choose_strength",
-    "fit_features",
-    "fit_in_memory",
-    "fit_stream",
-    "penalty_factor",
+    *("N_FOLDS", "Candidates", "Chosen", "FittedMachine", "PreparedRows", "best_of", "choose_strength"),
+    *("fit_features", "fit_passes", "penalty_factor"),
 ]
 
 N_FOLDS = 5  # the paper's
-MEMORY_BYTES = 2**31  # of features that are held in memory; more are made anew for every pass
 
 
 class Candidates(ABC):
@@ -120,22 +109,6 @@ def _prepare(
     return PreparedRows(rows, moments, preparation, before)
 
 
-def fit_in_memory(
-    machine: Machine,
-    candidates: Candidates,
-    features: Features,
-    labeled: LabeledRows,
-    choice: LabeledRows | None = None,
-) -> FittedMachine:
-    """Choose and fit, with the features of all rows in memory."""
-    Z = all_features(features, labeled.X, checked=labeled.checked)
-    if choice is None or candidates.single:
-        return fit_features(machine, candidates, Z, labeled, features.signature)
-    some = all_features(features, choice.X, checked=choice.checked)
-    chosen = choose_strength(machine, candidates, some, choice, features.signature)[0]
-    return fit_features(machine, candidates, Z, labeled, features.signature, chosen)
-
-
 def fit_features(
     machine: Machine,
     candidates: Candidates,
@@ -158,26 +131,17 @@ def fit_features(
     return FittedMachine(fit, chosen)
 
 
-def fit_stream(
-    machine: Machine,
-    candidates: Candidates,
-    stream: Stream,
-    task: RowTask,
-    sample: LabeledRows,
+def fit_passes(
+    machine: Machine, candidates: Candidates, rows: RowSource, task: RowTask, chosen: Chosen | None
 ) -> FittedMachine:
-    """Choose on a sample of rows, and fit in passes over all."""
-    features: Features = task.features
-    chosen = Chosen(0, None, 1.0)
-    if not candidates.single:
-        Z = all_features(features, sample.X, checked=sample.checked)
-        chosen = choose_strength(machine, candidates, Z, sample, features.signature)[0]
+    """Fit in passes over all rows."""
+    chosen = chosen or Chosen(0, None, 1.0)
+    signature = task.features.signature
     ratio = candidates.pairs(chosen.scale, 1.0)[chosen.best, 1]
-    task = RowTask(
-        features, task.classes, task.factors, task.check, Preparation(None, penalty_factor(features.signature, ratio))
-    )
-    rows, moments = prepared_passes(stream, task, center=machine.free_intercept)
+    task = replace(task, preparation=Preparation(None, penalty_factor(signature, ratio)))
+    passes, moments = prepared_passes(rows, task, center=machine.free_intercept)
     strength = candidates.pairs(chosen.scale, float(moments.class_weight.sum()))[chosen.best, 0]
-    return FittedMachine(fit_machine(machine, rows, moments, rows.task.preparation, float(strength)), chosen)
+    return FittedMachine(fit_machine(machine, passes, moments, passes.task.preparation, float(strength)), chosen)
 
 
 def choose_strength(

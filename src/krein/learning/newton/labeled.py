@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from krein.rows.equal import distinct_groups
-from krein.rows.sample import RowSample, sample_numbers
+from krein.rows.sample import sample_numbers
+from krein.rows.targets import LabelTargets
 
-__all__ = ["CHOICE_ROWS", "LabeledRows", "LabeledSample", "balanced_weights", "deal_folds"]
+__all__ = ["CHOICE_ROWS", "LabeledRows", "class_codes", "deal_folds"]
 
 # Rows that choose C, λ or a kernel by cross-validation: the error of an accuracy of 0.9 is 0.2 % there
 CHOICE_ROWS = 20_000
@@ -27,31 +28,18 @@ class LabeledRows:
         The class of each row, counted from zero.
     weight : ndarray of shape (n_rows,) or None
         None means one each.
-    checked : bool, default=False
-        Whether all rows are known to be finite.
     """
 
     X: Any
     codes: np.ndarray
     weight: np.ndarray | None
-    checked: bool = False
 
     @classmethod
-    def of(
-        cls,
-        X: Any,
-        y: np.ndarray,
-        weight: np.ndarray | None,
-        classes: np.ndarray,
-        factors: np.ndarray | None,
-        *,
-        checked: bool = False,
-    ) -> LabeledRows:
-        """Rows with their labels as places among the classes."""
-        codes = np.minimum(np.searchsorted(classes, y), classes.size - 1)
-        if factors is not None:
-            weight = factors[codes] if weight is None else weight * factors[codes]
-        return cls(X, codes, weight, checked)
+    def of(cls, X: Any, y: np.ndarray, weight: np.ndarray | None, targets: LabelTargets) -> LabeledRows:
+        """Rows with their labels as places among the sorted classes, and the weights of these."""
+        classes = targets.sorted_classes()[0]
+        codes = np.minimum(np.searchsorted(classes, y), classes.size - 1)  # any for rows of weight zero
+        return cls(X, codes, targets.weigh(y, weight))
 
     @property
     def weights(self) -> np.ndarray:
@@ -68,16 +56,14 @@ class LabeledRows:
         group = distinct_groups(self.X[present])[1]
         _, first, place = np.unique(group * (codes.max() + 1) + codes, return_index=True, return_inverse=True)
         rows = present[first]
-        return LabeledRows(self.X[rows], self.codes[rows], np.bincount(place, weight), self.checked)
+        return LabeledRows(self.X[rows], self.codes[rows], np.bincount(place, weight))
 
     def head(self, limit: int) -> LabeledRows:
         """The rows of smallest key, at most `limit`: those that a stream would keep, see `RowSample`."""
         if self.codes.size <= limit:
             return self
         rows = sample_numbers(self.codes.size, limit)
-        return LabeledRows(
-            self.X[rows], self.codes[rows], None if self.weight is None else self.weight[rows], self.checked
-        )
+        return LabeledRows(self.X[rows], self.codes[rows], None if self.weight is None else self.weight[rows])
 
 
 def deal_folds(X: Any, codes: np.ndarray, n_folds: int) -> np.ndarray:
@@ -107,59 +93,13 @@ def deal_folds(X: Any, codes: np.ndarray, n_folds: int) -> np.ndarray:
     return dealt
 
 
-def balanced_weights(class_weight: np.ndarray) -> np.ndarray:
-    """Factors that give every class the same weight, and leave the weight of all rows as it is."""
-    factors: np.ndarray = class_weight.sum() / (class_weight.size * class_weight)
-    return factors
-
-
-class LabeledSample:
-    """What a pass over rows finds out about their classes: labels, weights, and a bounded sample of rows with both.
-
-    Samples of parts of a stream merge into that of the whole, whatever the parts.
-
-    Parameters
-    ----------
-    limit : int, default=CHOICE_ROWS
-        Most rows to keep.
-    """
-
-    def __init__(self, limit: int = CHOICE_ROWS) -> None:
-        self._kept = RowSample(limit)
-        self._totals: dict[Any, float] = {}
-        self._labels: list[np.ndarray] = []
-
-    def add(self, start: int, X: Any, y: np.ndarray, weight: np.ndarray | None) -> None:
-        """Look at some rows of the stream."""
-        numbers = np.arange(start, start + X.shape[0])
-        self._kept.add(numbers, X, y, np.ones(numbers.size) if weight is None else weight)
-        self.count(y, weight)
-
-    def count(self, y: np.ndarray, weight: np.ndarray | None) -> None:
-        """Look at the labels of some rows only."""
-        labels, inverse = np.unique(y, return_inverse=True)
-        self._count(labels, np.bincount(inverse, weight, minlength=labels.size))
-
-    def merge(self, other: LabeledSample) -> None:
-        """Take over what another pass over other rows has found."""
-        self._kept.merge(other._kept)
-        for labels in other._labels:
-            self._count(labels, np.array([other._totals[label] for label in labels.tolist()]))
-
-    def classes(self) -> tuple[np.ndarray, np.ndarray]:
-        """The classes among rows of positive weight, sorted, and the weight of each."""
-        found = np.unique(np.concatenate(self._labels)) if self._labels else np.empty(0)
-        totals = np.array([self._totals[label] for label in found.tolist()])
-        return found[totals > 0.0], totals[totals > 0.0]
-
-    def sample(self, classes: np.ndarray, factors: np.ndarray | None) -> LabeledRows:
-        """The rows that were kept."""
-        X, y, weight = self._kept.columns()
-        return LabeledRows.of(X, y, weight, classes, factors, checked=True)
-
-    def _count(self, labels: np.ndarray, totals: np.ndarray) -> None:
-        new = np.array([label not in self._totals for label in labels.tolist()], dtype=bool)
-        if new.any():
-            self._labels.append(labels[new])
-        for label, total in zip(labels.tolist(), totals.tolist(), strict=True):
-            self._totals[label] = self._totals.get(label, 0.0) + total
+def class_codes(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """The place of each label among the classes, for rows that were seen before."""
+    codes: np.ndarray = np.minimum(np.searchsorted(classes, labels), classes.size - 1)
+    strange = np.flatnonzero(classes[codes] != labels)
+    if strange.size:
+        raise ValueError(
+            f"y contains the label {labels[strange[0]]!r}, which no row of positive weight had in the first pass; the rows "
+            "must be the same in every pass"
+        )
+    return codes

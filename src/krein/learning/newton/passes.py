@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Protocol, final
+from typing import Any, final
 
 import numpy as np
 
+from krein.features import RowMap
+from krein.learning.newton.labeled import class_codes
 from krein.learning.newton.losses import Problems
 from krein.learning.newton.machines import Preparation
 from krein.learning.newton.rows import MemoryRows, Moments, NewtonRows, Point, Solve, cholesky_solver
-from krein.rows.feature_blocks import Features, feature_blocks
+from krein.rows.blocks import feature_blocks
+from krein.rows.source import RowSource
+from krein.rows.targets import LabelTargets
 
-__all__ = ["PassRows", "RowTask", "Stream", "Totals", "class_codes", "prepared_passes"]
+__all__ = ["PassRows", "RowTask", "Totals", "prepared_passes"]
 
 _HESSIAN_BYTES = 2**28  # of the Hessians that one pass adds up
-
-Add = Callable[..., None]  # (sums, start, X, y, weight) -> None
-
-
-class Stream(Protocol):
-    """Rows that can be passed over again and again, block by block."""
-
-    def reduce(self, empty: Any, add: Add) -> Any:
-        """Sums of all rows, where ``add(sums, start, X, y, weight)`` adds a block."""
 
 
 @final
@@ -51,43 +46,24 @@ class RowTask:
 
     Parameters
     ----------
-    features : Features
-    classes : ndarray of shape (n_classes,)
-        Sorted.
-    factors : ndarray of shape (n_classes,) or None
-        What the weight of a row is multiplied with, for each class.
-    check : callable or None
-        ``(y, start) -> y``, the check of a block of labels that has not been checked.
+    features : RowMap
+    targets : LabelTargets
     preparation : Preparation
     """
 
-    features: Features
-    classes: np.ndarray
-    factors: np.ndarray | None = None
-    check: Callable[[Any, int], np.ndarray] | None = None
+    features: RowMap
+    targets: LabelTargets
     preparation: Preparation = field(default_factory=Preparation)
+
+    @property
+    def classes(self) -> np.ndarray:
+        """Sorted."""
+        return self.targets.sorted_classes()[0]
 
     def blocks(self, start: int, X: Any, y: Any, weight: np.ndarray | None) -> Iterator[MemoryRows]:
         """Rows of positive weight, ready for products."""
-        labels = y if self.check is None else self.check(y, start)
-        for block in feature_blocks(self.features, X, weight, start=start):
-            codes = class_codes(labels[block.index], self.classes)
-            weights = np.ones(codes.size) if block.weight is None else block.weight
-            if self.factors is not None:
-                weights = weights * self.factors[codes]
-            yield MemoryRows(self.preparation(block.Z), codes, weights)
-
-
-def class_codes(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """The place of each label among the classes."""
-    codes: np.ndarray = np.minimum(np.searchsorted(classes, labels), classes.size - 1)
-    strange = np.flatnonzero(classes[codes] != labels)
-    if strange.size:
-        raise ValueError(
-            f"y contains the label {labels[strange[0]]!r}, which no row of positive weight had in the first pass; the rows "
-            "must be the same in every pass"
-        )
-    return codes
+        for block in feature_blocks(self.features, X, y, self.targets.weigh(y, weight), start=start):
+            yield MemoryRows(self.preparation(block.Z), class_codes(block.y, self.classes), block.weight)
 
 
 def _add_moments(task: RowTask, totals: Totals, start: int, X: Any, y: Any, weight: np.ndarray | None) -> None:
@@ -141,21 +117,21 @@ def _add_hessians(
 class PassRows(NewtonRows):
     """Rows that are passed over for every question."""
 
-    def __init__(self, stream: Stream, task: RowTask) -> None:
-        self.stream, self.task = stream, task
+    def __init__(self, rows: RowSource, task: RowTask) -> None:
+        self.source, self.task = rows, task
         self.width = int(task.features.signature.shape[0])
         self.dtype = np.dtype(np.float64)
 
     def moments(self) -> Moments:
         size = self.width + 1
         add = partial(_add_moments, self.task)
-        gram, classes, n_rows = self.stream.reduce(Totals([(size, size), self.task.classes.shape, ()]), add).parts
+        gram, classes, n_rows = self.source.reduce(Totals([(size, size), self.task.classes.shape, ()]), add).parts
         return Moments(gram / classes.sum(), classes, int(n_rows))
 
     def at(self, W: np.ndarray, problems: Problems) -> Point:
         size = problems.loss.size
         empty = Totals([problems.strength.shape, W.shape, (problems.strength.size, size, size)])
-        found = self.stream.reduce(empty, partial(_add_point, self.task, W, problems))
+        found = self.source.reduce(empty, partial(_add_point, self.task, W, problems))
         return _PassPoint(self, W, problems, *found.parts)
 
 
@@ -178,7 +154,7 @@ class _PassPoint(Point):
     def product(self, V: np.ndarray, some: np.ndarray) -> np.ndarray:
         W = self._W[:, self.problems.columns(some)]
         add = partial(_add_product, self._rows.task, W, self.problems.some(some), V)
-        product: np.ndarray = self._rows.stream.reduce(Totals([V.shape]), add).parts[0]
+        product: np.ndarray = self._rows.source.reduce(Totals([V.shape]), add).parts[0]
         return product
 
     def solvers(self, columns: np.ndarray, penalty: np.ndarray) -> list[Solve]:
@@ -190,19 +166,19 @@ class _PassPoint(Point):
             W = self._W[:, self.problems.columns(problems)]
             inside = places * self.problems.loss.size + some % self.problems.loss.size
             add = partial(_add_hessians, self._rows.task, W, self.problems.some(problems), inside)
-            sums = self._rows.stream.reduce(Totals([(some.size, penalty.size, penalty.size)]), add).parts[0]
+            sums = self._rows.source.reduce(Totals([(some.size, penalty.size, penalty.size)]), add).parts[0]
             found.extend(cholesky_solver(one + np.diag(penalty)) for one in sums)
         return found
 
 
-def prepared_passes(stream: Stream, task: RowTask, *, center: bool) -> tuple[PassRows, Moments]:
+def prepared_passes(rows: RowSource, task: RowTask, *, center: bool) -> tuple[PassRows, Moments]:
     """Rows with their moments, from one pass; about the weighted mean of the features if the intercept is free."""
-    rows = PassRows(stream, task)
-    moments = rows.moments()
+    passes = PassRows(rows, task)
+    moments = passes.moments()
     if not center:
-        return rows, moments
+        return passes, moments
     mean, factor = moments.gram[-1, :-1], task.preparation.factor
     gram = moments.gram - np.multiply.outer(moments.gram[-1], moments.gram[-1])
     gram[-1, -1] = 1.0
     shifted = replace(task.preparation, shift=mean if factor is None else mean / factor)
-    return PassRows(stream, replace(task, preparation=shifted)), replace(moments, gram=gram)
+    return PassRows(rows, replace(task, preparation=shifted)), replace(moments, gram=gram)

@@ -1,0 +1,122 @@
+"""Support vector machines and logistic regression from rows, wherever they are: one look, one choice, one fit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+from krein.learning.chosen_features import MapSource
+from krein.learning.limits import EXACT_MACHINE_ROWS
+from krein.learning.model import LinearModel, Model
+from krein.learning.newton import labeled
+from krein.learning.newton.exact import fit_exact
+from krein.learning.newton.fitting import (
+    Candidates,
+    Chosen,
+    choose_strength,
+    fit_features,
+    fit_passes,
+)
+from krein.learning.newton.labeled import LabeledRows
+from krein.learning.newton.machines import Kind, Machine
+from krein.learning.newton.passes import RowTask
+from krein.learning.tuning.choice import FEATURE_CHOICE_ROWS, Choice
+from krein.rows.blocks import all_features
+from krein.rows.look import Look
+from krein.rows.source import RowSource
+from krein.rows.targets import LabelTargets
+
+__all__ = ["MACHINE_SOLVERS", "MachineFit", "MachineOptions", "learn_machine"]
+
+MACHINE_SOLVERS = ("auto", "exact", "features")
+_MEMORY_BYTES = 2**31  # of features that are held in memory; more are made anew for every pass
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class MachineOptions:
+    """What to minimize, and the penalties to choose from; see `Machine` and `Candidates`."""
+
+    kind: Kind
+    candidates: Candidates
+    tol: float
+    max_iter: int
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class MachineFit:
+    """A fitted machine, and how it was found.
+
+    Parameters
+    ----------
+    model : Model
+        One output for two classes, else one for each.
+    solver : {"exact", "features"}
+    choice : Choice or None
+    chosen : Chosen
+    n_iter : int
+    converged : bool
+    """
+
+    model: Model
+    solver: str
+    choice: Choice | None
+    chosen: Chosen
+    n_iter: int
+    converged: bool
+
+
+def learn_machine(
+    rows: RowSource, targets: LabelTargets, source: MapSource, options: MachineOptions, *, solver: str = "auto"
+) -> MachineFit:
+    """Choose a way of solving, a kernel if there is one to choose, and a penalty; fit on all rows."""
+    look = rows.look(targets, summarize=source.tuning is not None)
+    targets.settle(all_rows=True)
+    targets.check_complete()
+    machine = Machine(options.kind, targets.sorted_classes()[0].size, options.tol, options.max_iter)
+    way = _way_of_solving(solver, look, source)
+    choice = None
+    if source.chosen is not None:
+        merged = look.merged(targets, None if solver == "exact" else FEATURE_CHOICE_ROWS)
+        choice = source.chosen.choose(look, merged, exact_rows=EXACT_MACHINE_ROWS if way == "exact" else None)
+    assert look.y is not None
+    sample = LabeledRows.of(look.X, look.y, look.weight, targets)
+    if way == "exact" and choice is not None:
+        found, exact = fit_exact(machine, options.candidates, choice, sample.merged())
+        return MachineFit(exact, way, choice, found.chosen, found.fit.n_iter, found.fit.converged)
+    features = source.fit(look, choice, None)
+    size = look.n_rows * features.signature.size * look.X.dtype.itemsize
+    whole = rows.matrix() if size <= _MEMORY_BYTES else None
+    chosen = None
+    if not options.candidates.single and (whole is None or look.n_rows > labeled.CHOICE_ROWS):
+        some = sample.head(labeled.CHOICE_ROWS)
+        some = some if look.pairwise else some.merged()
+        Z = all_features(features, some.X)
+        chosen = choose_strength(machine, options.candidates, Z, some, features.signature)[0]
+    if whole is None:
+        found = fit_passes(machine, options.candidates, rows, RowTask(features, targets), chosen)
+    else:
+        every = _merged(LabeledRows.of(*whole, targets), look)
+        Z = all_features(features, every.X)
+        found = fit_features(machine, options.candidates, Z, every, features.signature, chosen)
+    model = LinearModel(source.known or features, found.fit.coef, found.fit.intercept)
+    return MachineFit(model, way, choice, found.chosen, found.fit.n_iter, found.fit.converged)
+
+
+def _merged(rows: LabeledRows, look: Look) -> LabeledRows:
+    """Equal rows as one, where all are in the look; similarities to all rows are taken as they are."""
+    return rows if look.pairwise or not look.complete else rows.merged()
+
+
+def _way_of_solving(solver: str, look: Look, source: MapSource) -> str:
+    obstacles = {
+        "needs features=None or TunedFeatures with kernels to choose from": source.chosen is None,
+        "needs all rows in memory, and there are too many": not look.complete,
+    }
+    met = next((obstacle for obstacle, there in obstacles.items() if there), None)
+    if solver == "exact" and met is not None:
+        raise ValueError(f"solver='exact' {met}; use solver='features'")
+    if solver == "auto":
+        return "exact" if met is None and look.size <= EXACT_MACHINE_ROWS else "features"
+    return solver

@@ -10,6 +10,7 @@ import numpy as np
 from krein.baselines import (
     ArcCosineFeatures,
     DoubleGaussianMixture,
+    LeverageNystroem,
     RandomMaclaurin,
     SphericalRandomFeatures,
     TensorizedRandomProjection,
@@ -40,6 +41,7 @@ MAPS: dict[str, tuple[Maker, Kernel, dict[str, Any]]] = {
     "arc-cosine 1": (ArcCosineFeatures, ArcCosine(1), {}),
     "arc-cosine ntk": (ArcCosineFeatures, NTK(), {}),
     "nystroem": (KreinNystroem, DeltaGaussian(1.0, 10.0), {}),
+    "nystroem by leverage": (LeverageNystroem, DeltaGaussian(1.0, 10.0), {}),
     "nystroem sphere": (KreinNystroem, Sigmoid(1.0, -0.5), {"landmarks": "kmeans", "oversampling": 2}),
 }
 

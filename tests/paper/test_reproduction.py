@@ -186,7 +186,7 @@ def test_a_full_disk_keeps_what_is_finished(small, capsys, tmp_path, monkeypatch
     assert run("reproduce", "figure1", "--out", str(tmp_path), "--jobs", "1") == 2
     err = " ".join(capsys.readouterr().err.split())
     assert "No space left on device" in err
-    assert "2 of 3 runs are kept" in err
+    assert "2 of 5 runs are kept" in err
     monkeypatch.undo()
     assert len(RecordFile(tmp_path / "records.jsonl").read()) == 2
 
@@ -195,7 +195,7 @@ def test_a_run_that_fails_is_told_and_tried_again(small, capsys, tmp_path, monke
     (figure1,) = catalog.known_experiments(["figure1"])
 
     def break_srf(one):
-        if one.method == "srf":
+        if one.method == "srf_published":
             raise ValueError("a bad day")
         return figure1.measure(one)
 
@@ -203,9 +203,9 @@ def test_a_run_that_fails_is_told_and_tried_again(small, capsys, tmp_path, monke
         patch.setattr(catalog, "EXPERIMENTS", (replace(figure1, measure=break_srf),))
         assert run("reproduce", "figure1", "--out", str(tmp_path), "--jobs", "1") == 0
     assert "a bad day" in capsys.readouterr().err
-    assert len(RecordFile(tmp_path / "records.jsonl").read()) == 2
+    assert len(RecordFile(tmp_path / "records.jsonl").read()) == 4
     again = reproduce(["figure1"], out=tmp_path)
-    assert (again.done, again.reused) == (1, 2)
+    assert (again.done, again.reused) == (1, 4)
 
 
 def test_records_of_another_version_are_not_reused(small, capsys, tmp_path, monkeypatch):
@@ -213,13 +213,13 @@ def test_records_of_another_version_are_not_reused(small, capsys, tmp_path, monk
     with monkeypatch.context() as patch:
         patch.setattr(krein, "__version__", "0.0.1")
         patch.setattr("krein.paper.execute._versions", lambda: {"krein": "0.0.1"})
-        assert reproduce(names, out=tmp_path).done == 3
-        assert kept_runs(names, Plan(), tmp_path) == (3, 3)
-    assert kept_runs(names, Plan(), tmp_path) == (0, 3)
+        assert reproduce(names, out=tmp_path).done == 5
+        assert kept_runs(names, Plan(), tmp_path) == (5, 5)
+    assert kept_runs(names, Plan(), tmp_path) == (0, 5)
     assert run("reproduce", "figure1", "--out", str(tmp_path), "--jobs", "1") == 0
-    assert "3 records of another version of krein stay in the file and are not used" in capsys.readouterr().out
-    assert kept_runs(names, Plan(), tmp_path) == (3, 3)
-    assert len(lines(tmp_path / "records.jsonl")) == 6
+    assert "5 records of another version of krein stay in the file and are not used" in capsys.readouterr().out
+    assert kept_runs(names, Plan(), tmp_path) == (5, 5)
+    assert len(lines(tmp_path / "records.jsonl")) == 10
 
 
 def test_ctrl_c_between_a_record_and_its_count(small, capsys, tmp_path, monkeypatch):
@@ -235,7 +235,7 @@ def test_ctrl_c_between_a_record_and_its_count(small, capsys, tmp_path, monkeypa
 
     monkeypatch.setattr(RecordFile, "append", interrupted_after_two)
     assert run("reproduce", "figure1", "--out", str(tmp_path), "--jobs", "1") == 130
-    assert "2 of 3 runs are kept" in " ".join(capsys.readouterr().err.split())
+    assert "2 of 5 runs are kept" in " ".join(capsys.readouterr().err.split())
     assert len(lines(tmp_path / "records.jsonl")) == 2
 
 
@@ -270,7 +270,9 @@ def test_what_will_be_done_is_said_first(small, capsys, tmp_path, monkeypatch):
     said = " ".join(capsys.readouterr().err.split())
     total = sum(len(Plan().runs(one)) for one in catalog.known_experiments(["figure1", "table2"]))
     assert f"{total} runs on letter (quick), about " in said
-    assert "figure1 3 a kernel and its signed measure" in said
+    assert "figure1 5 nothing drawn" in said
+    assert "table2" in said
+    assert "1 seed; 150 training and 60 test rows" in said
     assert "2 processes, one thread per run; timed runs (table2) one at a time" in said
     assert "index.html" in said
     assert list(tmp_path.iterdir()) == []
@@ -279,14 +281,14 @@ def test_what_will_be_done_is_said_first(small, capsys, tmp_path, monkeypatch):
 def test_progress_without_a_terminal_tells_the_time_left(small, capsys, tmp_path):
     assert run("reproduce", "figure1", "--out", str(tmp_path), "--jobs", "1") == 0
     err = capsys.readouterr().err
-    told = re.findall(r"^(\d+) of 3 runs, \d+ s, about \d+ s left$", err, flags=re.MULTILINE)
-    assert told == ["1", "2", "3"]
+    told = re.findall(r"^(\d+) of 5 runs, \d+ s, about \d+ s left$", err, flags=re.MULTILINE)
+    assert told == ["1", "2", "3", "4", "5"]
 
 
 def test_the_terminal_says_who_wins(small, capsys, tmp_path):
     assert run("reproduce", "figure2", "--out", str(tmp_path), "--jobs", "1") == 0
     out = " ".join(capsys.readouterr().out.split())
-    assert "best rival divided by ours" in out
+    assert "Relative error of each arm and of the best rival" in out
     assert "Claims of the paper" in out
     assert "index.html" in out
 
@@ -297,8 +299,8 @@ def test_the_paper_counts_pairs(small, tmp_path):
         line["run"]["method"]: line["run"]["columns"] / line["run"]["size"]
         for line in lines(tmp_path / "records.jsonl")
     }
-    assert columns["printed"] == columns["default"] == 4
-    assert (columns["srf"], columns["nystroem"]) == (2, 1)
+    assert columns["literal"] == columns["code"] == columns["default"] == 4
+    assert (columns["srf"], columns["srf_published"], columns["nystroem"]) == (2, 1, 1)
     assert "pairs s" in (tmp_path / "index.html").read_text()
 
 

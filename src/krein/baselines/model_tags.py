@@ -11,12 +11,14 @@ from krein.baselines.arc_cosine import ArcCosineFeatures
 from krein.baselines.double_mixture import DoubleGaussianMixture, FrequencyMixture
 from krein.baselines.fourier import FourierColumns
 from krein.baselines.inner_product import InnerPolynomial, Ramp
+from krein.baselines.leverage import LeverageNystroem
 from krein.baselines.random_maclaurin import RandomMaclaurin
 from krein.baselines.spherical import PositiveMixture, SphericalRandomFeatures
 from krein.baselines.tensor_sketch import TensorSketch
 from krein.baselines.tensorized import TensorizedRandomProjection
 from krein.files.registry import register
 from krein.kernels import Kernel
+from krein.nystroem import FittedNystroem
 
 __all__: list[str] = []
 
@@ -46,4 +48,5 @@ register("baseline.spherical-random-features", learned=_SPHERICAL)(SphericalRand
 register("baseline.arc-cosine-features", learned={**_MAP, **_UNITS, "_steps": _Array, "_ramps": _Array})(
     ArcCosineFeatures
 )
+register("baseline.leverage-nystroem", learned={**_MAP, "map_": FittedNystroem})(LeverageNystroem)
 register("baseline.random-maclaurin", learned={**_MAP, **_POWERS, "_levels": tuple[_Array, ...]})(RandomMaclaurin)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-import krein
 from krein import paper
 from krein._core.checks import integer
 from krein._core.threads import n_threads
@@ -15,7 +14,8 @@ from krein.cli.output import console, text_grid
 from krein.show.progress import progress
 
 if TYPE_CHECKING:
-    from krein.paper import Plan, Progress, Reproduction
+    from krein.paper import Plan, Progress, Reproduction, Ruling
+    from krein.paper.plan import Mode
     from krein.show.table import Table
 
 __all__ = ["demo", "reproduce", "reproduce_figures"]
@@ -27,14 +27,17 @@ _QUICK_RUN_SECONDS = 0.25  # processor time of a quick run with its share of sta
 _Out: TypeAlias = Annotated[Path, typer.Option("--out", "-o", help="Folder for records, figures and report.")]
 _Jobs: TypeAlias = Annotated[int, typer.Option("--jobs", "-j", help="Number of processes; 0 for one per core.")]
 _FIGURES = f"Some of {', '.join(one.name for one in paper.EXPERIMENTS)}; default: all."
-_DATASETS = f"One of {', '.join(krein.datasets.names())}, or all; may be repeated. Default: letter; with --full, all."
+_DATASETS = f"One of {', '.join(paper.TASKS)}, or all; may be repeated. Default: letter; with --full, all."
 
 
 def reproduce(
     names: Annotated[list[str] | None, typer.Argument(metavar="[FIGURE]...", help=_FIGURES)] = None,
     datasets: Annotated[list[str] | None, typer.Option("--datasets", help=_DATASETS)] = None,
     full: Annotated[
-        bool, typer.Option("--full/--quick", help="All runs of the paper, or a selection that takes a few minutes.")
+        bool,
+        typer.Option(
+            "--full/--quick", help="All widths, more seeds and rows, all data; or a selection that takes minutes."
+        ),
     ] = False,
     out: _Out = _OUT,
     jobs: _Jobs = 0,
@@ -42,23 +45,28 @@ def reproduce(
         str, typer.Option(help="How widths are counted: as output columns (columns), or as in the paper (pairs).")
     ] = "columns",
     seed: Annotated[int, typer.Option(help="Random seed of the first run of each point.")] = 0,
+    seeds: Annotated[
+        int | None, typer.Option(help="Runs of each point, in place of those of --quick or --full.")
+    ] = None,
+    rows: Annotated[
+        int | None, typer.Option(help="Training rows, in place of those of --quick or --full; 0 for all.")
+    ] = None,
 ) -> None:
     """Compute the paper's figures and tables with a verdict on each claim; resumes after an interruption."""
-    reproduce_figures(names or [], datasets or [], full, out, jobs, count, seed)
+    every = datasets or (list(paper.TASKS) if full else ["letter"])
+    chosen = tuple(paper.TASKS) if "all" in every else tuple(every)
+    mode: Mode = "full" if full else "quick"
+    reproduce_figures(names or [], paper.Plan(mode, chosen, count, seed, seeds, rows), out, jobs)  # type: ignore[arg-type]  # Plan checks it
 
 
 def demo(out: _Out = _OUT, jobs: _Jobs = 0) -> None:
-    """Reproduce the paper in a few minutes: krein reproduce --quick on the packaged data set letter."""
-    reproduce_figures([], ["letter"], False, out, jobs, "columns", 0)
+    """Reproduce the paper in a few minutes: krein reproduce --quick on letter, with 26 classes and with two."""
+    reproduce_figures([], paper.Plan(datasets=("letter", "letter_binary")), out, jobs)
 
 
-def reproduce_figures(
-    names: list[str], datasets: list[str], full: bool, out: Path, jobs: int, count: str, seed: int
-) -> None:
+def reproduce_figures(names: Sequence[str], plan: "Plan", out: Path, jobs: int) -> None:
     """Announce the runs, do them under a progress bar, then show the best method of each case and the verdict on each claim."""
     processes = integer(jobs, "jobs", least=0) or n_threads()
-    every = krein.datasets.names() if "all" in datasets or (full and not datasets) else tuple(datasets) or ("letter",)
-    plan = paper.Plan("full" if full else "quick", every, count, seed)  # type: ignore[arg-type]  # Plan checks it
     _say_what_comes(names, plan, out, processes)
     started = False
 
@@ -96,7 +104,7 @@ def _say_what_comes(names: Sequence[str], plan: "Plan", out: Path, processes: in
     screen.print(text, markup=False, soft_wrap=True)
     grid = Grid.grid(padding=(0, 2))
     for one in chosen:
-        grid.add_row(f"  {one.name}", f"{len(plan.runs(one)):,}", one.title.partition(": ")[2])
+        grid.add_row(f"  {one.name}", f"{len(plan.runs(one)):,}", plan.described(one))
     screen.print(grid)
     timed = ", ".join(one.name for one in chosen if one.timed)
     how = f"{processes} process{'es' if processes > 1 else ''}, one thread per run"
@@ -126,11 +134,11 @@ def _show_reproduction(found: "Reproduction") -> None:
         _show_summary(summary)
     for title, of_paper in (("Claims of the paper", True), ("Claims of this library", False)):
         rows = [
-            (one.claim.text, one.finding.printed or "", one.finding.library or "")
+            (one.claim.text, *(_told(one.finding.rulings.get(arm.name)) for arm in paper.ARMS))
             for one in found.verdicts
             if one.claim.paper == of_paper
         ]
-        screen.print(text_grid(("claim", "as printed", "library"), rows, title=title))
+        screen.print(text_grid(("claim", *(arm.label for arm in paper.ARMS)), rows, title=title))
     for failure in found.failures:
         run = failure.run
         text = f"failed: {run.experiment} {run.dataset} {run.kernel} {run.method} width {run.size}: {failure.message}"
@@ -140,6 +148,13 @@ def _show_reproduction(found: "Reproduction") -> None:
         screen.print(text, markup=False, soft_wrap=True)
     screen.print(f"{found.done} runs done now, {found.reused} done before", markup=False)
     screen.print(f"report: {found.report}", markup=False, soft_wrap=True)
+
+
+def _told(ruling: "Ruling | None") -> str:
+    """A verdict and its cells."""
+    if ruling is None:
+        return ""
+    return f"{ruling.status}, {ruling.won} of {ruling.cells}" if ruling.cells > 1 else ruling.status
 
 
 def _show_summary(table: "Table") -> None:

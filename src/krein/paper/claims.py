@@ -1,32 +1,38 @@
-"""A claim and the verdict that records give on it; nothing is decided before the runs are done."""
+"""A claim and the verdict that records give on it, for each arm; nothing is decided before the runs are done."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
 
-from krein.paper.methods import MAPPING_RIVALS, MOST_ACCURATE, RIVALS
 from krein.paper.records import Record
-from krein.paper.standings import Comparison, compare, means, written_factor
+from krein.paper.rules import ARMS, Arm, Rule
+from krein.paper.standings import Comparison, compare, counted, means, written_factor
 
-__all__ = [
-    "Claim",
-    "Finding",
-    "Status",
-    "Verdict",
-    "all_won",
-    "decided",
-    "lowest_error",
-    "median_ratio",
-    "mostly_won",
-    "tally",
-    "verdict_on",
-]
+__all__ = ["Claim", "Finding", "Ruling", "Status", "Verdict", "contest", "fights_of", "ruled", "verdict_on"]
 
 Status = Literal["confirmed", "not confirmed", "not testable"]
+
+
+@dataclass(frozen=True)
+class Ruling:
+    """A verdict for one arm, and of how many cells.
+
+    Parameters
+    ----------
+    status : {"confirmed", "not confirmed", "not testable"}
+    won, cells : int, default=0
+    words : str, default=""
+        What was measured.
+    """
+
+    status: Status
+    won: int = 0
+    cells: int = 0
+    words: str = ""
 
 
 @dataclass(frozen=True)
@@ -35,15 +41,25 @@ class Finding:
 
     Parameters
     ----------
-    printed, library : str or None
-        A verdict for the method as printed, and one for this library's; None where the question does not arise.
-    words : str
-        What was measured.
+    rulings : mapping of str to Ruling
+        By the name of the arm; an arm that the claim is not about is left out.
+    words : str, default=""
+        What else was measured.
     """
 
-    printed: Status | None
-    library: Status | None
-    words: str
+    rulings: Mapping[str, Ruling] = field(default_factory=dict)
+    words: str = ""
+
+    def status(self, arm: str) -> Status | None:
+        """The verdict for an arm, None where the claim is not about it."""
+        return self.rulings[arm].status if arm in self.rulings else None
+
+    @property
+    def told(self) -> str:
+        """All that was measured, arm by arm."""
+        labels = {arm.name: arm.label for arm in ARMS}
+        parts = [f"{labels[name].capitalize()}: {one.words}" for name, one in self.rulings.items() if one.words]
+        return " ".join([*parts, *([self.words] if self.words else [])])
 
 
 @dataclass(frozen=True)
@@ -52,16 +68,23 @@ class Claim:
 
     Parameters
     ----------
-    text : str
+    rule : Rule
     test : callable
         Records of the experiment to a finding; None if the runs it needs are not among them.
-    paper : bool, default=True
-        Whether the paper claims it.
     """
 
-    text: str
+    rule: Rule
     test: Callable[[Sequence[Record]], Finding | None]
-    paper: bool = True
+
+    @property
+    def text(self) -> str:
+        """The sentence."""
+        return self.rule.claim
+
+    @property
+    def paper(self) -> bool:
+        """Whether the paper claims it."""
+        return self.rule.paper
 
 
 @dataclass(frozen=True)
@@ -83,52 +106,79 @@ class Verdict:
 
 def verdict_on(claim: Claim, experiment: str, records: Sequence[Record]) -> Verdict:
     """Decide a claim."""
+    asked = [arm.name for arm, ours in zip(ARMS, claim.rule.ours, strict=True) if ours is not None]
     finding = claim.test(records) if records else None
-    if finding is None:
+    if finding is None or not finding.rulings:
         words = f"The runs that it needs are not in these results; krein reproduce {experiment} does them."
-        finding = Finding("not testable", "not testable", words)
-    return Verdict(experiment, claim, finding)
+        finding = Finding({name: Ruling("not testable") for name in asked}, words)
+    missing = {name: Ruling("not testable", words="no cells.") for name in asked if name not in finding.rulings}
+    rulings = {name: {**missing, **finding.rulings}[name] for name in asked}
+    return Verdict(experiment, claim, Finding(rulings, finding.words))
 
 
-def decided(holds: bool) -> Status:
-    """A truth value as a verdict."""
-    return "confirmed" if holds else "not confirmed"
+def ruled(holds: bool, words: str, *, won: int | None = None, cells: int = 1) -> Ruling:
+    """A truth value as a verdict; of one cell unless the numbers are given."""
+    return Ruling("confirmed" if holds else "not confirmed", int(holds) if won is None else won, cells, words)
 
 
-def mostly_won(fights: Sequence[Comparison]) -> Status:
-    """Whether most comparisons are won."""
-    return decided(2 * sum(one.won for one in fights) > len(fights)) if fights else "not testable"
+def contest(
+    rule: Rule, prepare: Callable[[Sequence[Record]], Sequence[Record]] = lambda records: records
+) -> Callable[[Sequence[Record]], Finding | None]:
+    """The test of a rule that compares means in cells."""
+
+    def test(records: Sequence[Record]) -> Finding | None:
+        prepared = prepare(records)
+        rulings = {}
+        for place, arm in enumerate(ARMS):
+            fights = fights_of(rule, place, arm, prepared)
+            if fights:
+                won = sum(one.clear if rule.clear else one.won for one in fights)
+                words = _tally(rule, won, fights) + _with_as_many_columns(rule, place, arm, prepared)
+                rulings[arm.name] = ruled(rule.enough(won, len(fights)), words, won=won, cells=len(fights))
+        return Finding(rulings) if rulings else None
+
+    return test
 
 
-def all_won(fights: Sequence[Comparison]) -> Status:
-    """Whether all comparisons are won."""
-    return decided(all(one.won for one in fights)) if fights else "not testable"
+def _with_as_many_columns(rule: Rule, place: int, arm: Arm, records: Sequence[Record]) -> str:
+    """What comes out where a pair of four columns is not compared with one column."""
+    if arm.count == "columns":
+        return ""
+    fights = fights_of(rule, place, replace(arm, count="columns"), records)
+    won = sum(one.clear if rule.clear else one.won for one in fights)
+    return f" With as many columns: {won} of {len(fights)}."
 
 
-def tally(fights: Sequence[Comparison], *, factors: bool = True) -> str:
-    """How many are won, such as "5 of 6 cases (best rival's error over its own: 0.8 to 12)"."""
-    text = f"{sum(one.won for one in fights)} of {len(fights)} cases"
-    if factors and fights:
-        low, high = min(one.factor for one in fights), max(one.factor for one in fights)
-        text += f" (best rival's error over its own: {written_factor(low)} to {written_factor(high)})"
-    return text
+def fights_of(rule: Rule, place: int, arm: Arm, records: Sequence[Record]) -> list[Comparison]:
+    """The cells of an arm: its method against the best rival, wherever every rival that can do the kernel has runs."""
+    ours, rivals = rule.ours[place], rule.rivals[place]
+    result = arm.accuracy if rule.result == "accuracy" else arm.error
+    if ours is None:
+        return []
+    some = [
+        one
+        for one in records
+        if one.run.method in (ours, *rivals)
+        and (not rule.kernels or one.run.kernel in rule.kernels)
+        and one.run.dataset not in rule.without
+        and result in one.results
+    ]
+    stats = means(counted(some, arm.count), result)
+    present: dict[tuple[str, str], set[str]] = {}
+    for point in stats:
+        present.setdefault((point.dataset, point.kernel), set()).add(point.method)
+    return [
+        one
+        for one in compare(stats, ours, rivals, larger=rule.result == "accuracy")
+        if one.rivals == len(present[one.dataset, one.kernel] & set(rivals))
+    ]
 
 
-def median_ratio(fights: Sequence[Comparison]) -> float:
-    """Ours over theirs, median of all comparisons where less is better."""
-    return float(np.median([1 / one.factor for one in fights]))
-
-
-def lowest_error(records: Sequence[Record]) -> Finding | None:
-    """Whether the error is the lowest of all methods in most cases; the test of Figures 2 and 5."""
-    stats = means(records, "error")
-    printed, default, best = (compare(stats, name, RIVALS) for name in ("printed", "default", MOST_ACCURATE))
-    if not (printed or default or best):
-        return None
-    maps = compare(stats, "default", MAPPING_RIVALS)
-    words = (
-        "Lowest error of all methods, Nyström with any choice of landmarks included: as printed in "
-        f"{tally(printed)}; this library's most accurate map (projected), which the verdict is about, in {tally(best)}; its "
-        f"default in {tally(default)}. Against the methods that map a row without landmarks the default is lowest in {tally(maps)}."
-    )
-    return Finding(mostly_won(printed), mostly_won(best), words)
+def _tally(rule: Rule, won: int, fights: Sequence[Comparison]) -> str:
+    """How many are won, and by how much."""
+    text = f"won {won} of {len(fights)} cells"
+    if rule.result == "accuracy":
+        lead = float(np.mean([one.ours.mean - one.theirs.mean for one in fights]))
+        return f"{text}, on average {100 * lead:+.1f} points from the best rival."
+    low, high = min(one.factor for one in fights), max(one.factor for one in fights)
+    return f"{text} (best rival's error over its own: {written_factor(low)} to {written_factor(high)})."

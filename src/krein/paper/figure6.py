@@ -5,7 +5,7 @@ from __future__ import annotations
 from krein.paper.experiment import Experiment, Sizes
 from krein.paper.figures import error_panels
 from krein.paper.measurements import kernel_error
-from krein.paper.result_tables import factors_and_errors
+from krein.paper.result_tables import errors_by_arm
 
 __all__ = ["FIGURE6"]
 
@@ -19,6 +19,6 @@ FIGURE6 = Experiment(
     quick=Sizes((2, 8), 1, 4000, 1000),
     full=Sizes((2, 8, 32), 5, 10_000, 1000),
     figures=error_panels,
-    tables=factors_and_errors,
+    tables=errors_by_arm,
     beyond=True,
 )

@@ -6,8 +6,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from krein.paper.claims import Status, Verdict
+from krein.paper.claims import Ruling, Verdict
 from krein.paper.experiment import Experiment
+from krein.paper.rules import ARMS
 from krein.show.page import document, figures_html, table_html
 from krein.show.table import Table
 
@@ -61,8 +62,11 @@ def html_page(
         + f'<p class="score">{_score(of_paper)}</p>'
         + _summary("The paper’s claim", of_paper, names)
         + (_summary("Claims of this library", own, names) if own else "")
-        + '<p class="soft">✓ confirmed, ✗ not confirmed, ? not testable with these runs; empty: not applicable. “As printed” is '
-        "the paper’s method, “this library” is what krein does. Each claim links to its figures and measurements.</p>"
+        + '<p class="soft">✓ confirmed, ✗ not confirmed, ? not testable with these runs; empty: not applicable. Numbers are cells '
+        "won, of all cells. Below each claim is its rule, which was written before the runs. Each claim links to its figures and "
+        "measurements.</p><ul>"
+        + "".join(f"<li><b>{escape(arm.label)}</b>: {escape(arm.about)}</li>" for arm in ARMS)
+        + "</ul>"
         + f"<nav>{links}</nav>"
         + "".join(_section(one, [v for v in verdicts if v.experiment == one.experiment.name]) for one in sections)
         + '<h2 id="how">How this page was made</h2>'
@@ -76,25 +80,25 @@ def html_page(
 def _score(verdicts: Sequence[Verdict]) -> str:
     """How many claims hold, in one line."""
     counts = []
-    for words, status in (
-        ("as printed", [one.finding.printed for one in verdicts]),
-        ("with this library", [one.finding.library for one in verdicts]),
-    ):
-        asked = [one for one in status if one is not None]
+    for arm in ARMS:
+        asked = [status for one in verdicts if (status := one.finding.status(arm.name)) is not None]
         held = sum(one == "confirmed" for one in asked)
-        counts.append(f"<b>{held} of {len(asked)}</b> hold {words}")
-    return f"Of the paper’s claims {counts[0]}, {counts[1]}."
+        counts.append(f"<b>{held} of {len(asked)}</b> {arm.label}")
+    return f"Of the paper’s claims hold: {', '.join(counts)}."
 
 
 def _summary(title: str, verdicts: Sequence[Verdict], names: Collection[str]) -> str:
     """A row for each claim: what is claimed, and two marks."""
     rows = "".join(
-        f"<tr><td>{_linked(one, names)}</td><td>{_mark(one.finding.printed)}</td><td>{_mark(one.finding.library)}</td></tr>"
+        f"<tr><td>{_linked(one, names)}<br><span class='soft'>{escape(one.claim.rule.words)}</span></td>"
+        + "".join(f"<td>{_mark(one.finding.rulings.get(arm.name))}</td>" for arm in ARMS)
+        + "</tr>"
         for one in verdicts
     )
+    heads = "".join(f'<th scope="col">{escape(arm.label)}</th>' for arm in ARMS)
     return (
-        f'<table class="summary"><thead><tr><th scope="col">{escape(title)}</th><th scope="col">as printed</th>'
-        f'<th scope="col">this library</th></tr></thead><tbody>{rows}</tbody></table>'
+        f'<table class="summary"><thead><tr><th scope="col">{escape(title)}</th>{heads}</tr></thead>'
+        f"<tbody>{rows}</tbody></table>"
     )
 
 
@@ -103,21 +107,24 @@ def _linked(one: Verdict, names: Collection[str]) -> str:
     return f'<a href="#{one.experiment}">{text}</a>' if one.experiment in names else text
 
 
-def _mark(status: Status | None) -> str:
-    if status is None:
+def _mark(ruling: Ruling | None) -> str:
+    if ruling is None:
         return ""
-    return f'<span class="{status.replace(" ", "-")}">{_MARKS[status]}<i> {status}</i></span>'
+    cells = f" {ruling.won} of {ruling.cells}" if ruling.cells > 1 else ""
+    return (
+        f'<span class="{ruling.status.replace(" ", "-")}">{_MARKS[ruling.status]}{cells}<i> {ruling.status}</i></span>'
+    )
 
 
 def _verdict(one: Verdict) -> str:
     chips = "".join(
-        f'<li class="{status.replace(" ", "-")}">{who}: {status}</li>'
-        for who, status in (("as printed", one.finding.printed), ("this library", one.finding.library))
-        if status is not None
+        f'<li class="{status.replace(" ", "-")}">{escape(arm.label)}: {status}</li>'
+        for arm in ARMS
+        if (status := one.finding.status(arm.name)) is not None
     )
     return (
         f'<div class="claim"><b>{escape(one.claim.text)}</b><ul class="chips">{chips}</ul>'
-        f"<p>{escape(one.finding.words)}</p></div>"
+        f'<p class="soft">{escape(one.claim.rule.words)}</p><p>{escape(one.finding.told)}</p></div>'
     )
 
 

@@ -13,10 +13,11 @@ import numpy as np
 
 import krein
 from krein.baselines.kernel_forms import methods_for
+from krein.baselines.spherical import enclosing_diameter, fit_clipped_gaussians
 from krein.kernels import Kernel
 from krein.measures import SignedMeasure
-from krein.nystroem import LANDMARK_RULES
-from krein.sampling import Importance, MonteCarlo, Orthogonal, Rejection, Sampler
+from krein.paper.line_features import LineFeatures, suits
+from krein.sampling import MonteCarlo, Orthogonal, Rejection, Sampler
 from krein.show.style import COLORS
 
 __all__ = [
@@ -25,11 +26,13 @@ __all__ = [
     "method_of",
     "MOST_ACCURATE",
     "NYSTROEM_RULES",
+    "PUBLISHED",
     "PAPER_COSTS",
     "RIVALS",
     "MAPPING_RIVALS",
     "INDEPENDENT_RIVALS",
     "LOOKS",
+    "liblinear_machine",
     "library_measure",
     "printed_measure",
     "positive_mixture",
@@ -70,12 +73,14 @@ class Method:
         Whether it is this library's, or the paper's.
     per_pair : int, default=1
         Output columns for one of the paper's pairs: a frequency of each sign with cosine and sine makes 4.
-    needs : str, default=""
-        Name of the class in ``krein.baselines`` that must be able to do the kernel; empty for any kernel.
+    published : bool, default=False
+        Whether it is a rival as it was when the paper compared with it.
+    can : callable, default=every kernel
+        Whether it can do a kernel.
     color, marker, dash : str
         Style of its line in figures.
-    search_seconds : callable or None, default=None
-        From a fitted map to the seconds it took to find its measure, if the map records them.
+    search : callable or None, default=None
+        Kernel and rows to the search for its measure beforehand, done anew.
     """
 
     name: str
@@ -84,11 +89,12 @@ class Method:
     looks: str
     ours: bool = False
     per_pair: int = 1
-    needs: str = ""
+    published: bool = False
+    can: Callable[[Kernel], bool] = lambda kernel: True
     color: str = "#767676"
     marker: str = "o"
     dash: str = "--"
-    search_seconds: Callable[[Any], float] | None = None
+    search: Callable[[Kernel, np.ndarray], object] | None = None
 
     @property
     def independent(self) -> bool:
@@ -100,35 +106,25 @@ class Method:
         """Whether a new row is mapped without evaluating the kernel."""
         return self.looks != "landmarks"
 
-    def suits(self, kernel: Kernel) -> bool:
-        """Whether the method can do a kernel."""
-        return not self.needs or self.needs in methods_for(kernel)
 
-
-def _printed(kernel: Kernel, columns: int, seed: int, sampler: Sampler | None = None) -> Any:
-    """Algorithm 1 as printed: the difference of Gaussians itself, or the Fourier transform cut at r = 10."""
+def _with_jacobian(kernel: Kernel, columns: int, seed: int) -> Any:
+    """Algorithm 1 with the measure of the kernel extended by zero on all of space, cut at r = 10."""
     closed = all(part.radius_law(2) is not None for _, part in kernel.terms())
     return krein.SignedFourierFeatures(
         kernel=kernel,
         n_components=columns,
         weights="unbiased",
-        sampler=(sampler or (MonteCarlo() if closed else Rejection())).with_params(allocation="equal"),
+        sampler=(MonteCarlo() if closed else Rejection()).with_params(allocation="equal"),
         measure=krein.MeasureRecipe(
-            method="closed_form" if closed else "fourier",
-            head_degree=-1,
-            truncate=None if closed else (sampler.interval if isinstance(sampler, Rejection) else PRINTED_CUT),
+            method="closed_form" if closed else "fourier", head_degree=-1, truncate=None if closed else PRINTED_CUT
         ),
         random_state=seed,
     )
 
 
-def _scheme(sampler: Sampler) -> Maker:
-    return lambda kernel, columns, seed: _printed(kernel, columns, seed, sampler)
-
-
-def _ours(weights: str) -> Maker:
+def _ours(weights: str, sampler: Sampler | None = None) -> Maker:
     return lambda kernel, columns, seed: krein.SignedFourierFeatures(
-        kernel=kernel, n_components=columns, weights=weights, random_state=seed
+        kernel=kernel, n_components=columns, weights=weights, sampler=sampler or "orthogonal", random_state=seed
     )
 
 
@@ -136,71 +132,162 @@ def _rival(cls: Callable[..., Any], **options: Any) -> Maker:
     return lambda kernel, columns, seed: cls(kernel=kernel, n_components=columns, random_state=seed, **options)
 
 
+def _done_by(name: str) -> Callable[[Kernel], bool]:
+    """Whether a class of ``krein.baselines`` can do a kernel."""
+    return lambda kernel: name in methods_for(kernel)
+
+
+def _vanishes(kernel: Kernel) -> bool:
+    """Whether the nearest positive measure is zero, as for a difference of Gaussians, but not with a constant added."""
+    return float(kernel.radial(np.zeros(1))[0]) == 0.0
+
+
+def _search(constant: float) -> Callable[[Kernel, np.ndarray], object]:
+    """The published search for SRF's measure, which a process otherwise does once."""
+    return lambda kernel, X: fit_clipped_gaussians.__wrapped__(
+        kernel, X.shape[1], 2.0 if kernel.domain == "sphere" else enclosing_diameter(X), constant
+    )
+
+
 _BLUE, _ORANGE, _GREEN, _PINK = (COLORS[name] for name in ("positive", "negative", "measure", "other"))
 _GOLD, _SKY = "#C98A00", "#3E9BD6"  # the palette's, darkened: thin lines must be seen on a white page
 _base = krein.baselines
 
+_RULE_LABELS = {"kmeans": "k-means"}
+
+
+def _published(name: str, label: str, maker: Maker, looks: str = "nothing", **style: Any) -> Method:
+    """A rival as it was when the paper compared with it."""
+    return Method(name, label, maker, looks, published=True, dash=":", **style)
+
+
+def _line(arm: str, scheme: str = "plain") -> Maker:
+    return lambda kernel, columns, seed: LineFeatures(kernel, columns, arm=arm, scheme=scheme, random_state=seed)
+
+
+_SRF, _DIGMM = _base.SphericalRandomFeatures, _base.DoubleGaussianMixture
+_RM, _TS, _TRP = _base.RandomMaclaurin, _base.TensorSketch, _base.TensorizedRandomProjection
+_BROWN, _OLIVE, _RED, _PURPLE = "#A6761D", "#7A9A01", "#C0504D", "#8C6BB1"
+_OURS: dict[str, Any] = {"ours": True, "per_pair": 4, "dash": "-"}
+
 METHODS: tuple[Method, ...] = (
-    Method("printed", "ours, as printed", _printed, "nothing", True, 4, color=_ORANGE, marker="v", dash="-"),
-    Method("unbiased", "ours, unbiased", _ours("unbiased"), "distances", True, 4, color=_SKY, marker="s", dash="-"),
-    Method("default", "ours, default", _ours("calibrated"), "pairs", True, 4, color=_BLUE, marker="o", dash="-"),
+    Method("literal", "literal", _line("literal"), "nothing", can=suits, **_OURS, color=_ORANGE, marker="v"),
+    Method("code", "public code", _line("code"), "nothing", can=suits, **_OURS, color=_GOLD, marker="s"),
     Method(
-        *("projected", "ours, most accurate (projected)", _ours("projected"), "dictionary", True, 4),
-        color=_GREEN,
-        marker="D",
-        dash="-",
+        *("jacobian", "with the Jacobian, cut at 10", _with_jacobian, "nothing"),
+        can=suits,
+        **_OURS,
+        color="#767676",
+        marker="h",
     ),
+    Method("unbiased", "unbiased", _ours("unbiased"), "distances", **_OURS, color=_SKY, marker="s"),
+    Method("default", "corrected", _ours("calibrated"), "pairs", **_OURS, color=_BLUE, marker="o"),
+    Method(*("projected", "most accurate", _ours("projected"), "dictionary"), **_OURS, color=_GREEN, marker="D"),
+    Method("srf", "SRF", _rival(_SRF), "nothing", per_pair=2, color=_PINK, marker="^"),
     Method(
-        *("srf", "SRF", _rival(_base.SphericalRandomFeatures), "nothing"),
+        *("srf_plus", "SRF to k + 1", _rival(_SRF, constant=1.0), "nothing"),
         per_pair=2,
+        can=_vanishes,
+        color="#B03A7A",
+        marker="^",
+    ),
+    _published(
+        *("srf_published", "SRF, published", _rival(_SRF, edition="published")),
         color=_PINK,
         marker="^",
-        search_seconds=lambda fitted: float(fitted.fit_time_),
+        search=_search(0.0),
     ),
-    Method("digmm", "DIGMM", _rival(_base.DoubleGaussianMixture), "subset", per_pair=4, color=_GOLD, marker="P"),
-    Method(
-        *("nystroem", "Nyström, k-means", _rival(krein.KreinNystroem, landmarks="kmeans"), "landmarks"),
-        marker="X",
-        color="#8C6BB1",
+    _published(
+        *("srf_published_plus", "SRF to k + 1, published", _rival(_SRF, edition="published", constant=1.0)),
+        can=_vanishes,
+        color="#B03A7A",
+        marker="^",
+        search=_search(1.0),
+    ),
+    Method("digmm", "DIGMM", _rival(_DIGMM), "subset", per_pair=4, color=_SKY, marker="P"),
+    _published(
+        *("digmm_published", "DIGMM, published", _rival(_DIGMM, edition="published"), "subset"), color=_SKY, marker="P"
     ),
     *(
         Method(
-            *(f"nystroem_{rule}", f"Nyström, {rule}", _rival(krein.KreinNystroem, landmarks=rule), "landmarks"),
-            marker="x",
-            color="#8C6BB1",
-            dash=":",
+            "nystroem" if rule == "kmeans" else f"nystroem_{rule}",
+            f"Nyström, {_RULE_LABELS.get(rule, rule)}",
+            *(_rival(krein.KreinNystroem, landmarks=rule), "landmarks"),
+            color=_PURPLE,
+            marker=marker,
         )
-        for rule in LANDMARK_RULES
-        if rule not in ("auto", "kmeans")
+        for rule, marker in (("kmeans", "X"), ("pivoted", "x"), ("uniform", "+"))
     ),
-    Method("rm", "RM", _rival(_base.RandomMaclaurin), "nothing", needs="RandomMaclaurin", marker="<", color="#A6761D"),
-    Method("ts", "TS", _rival(_base.TensorSketch), "nothing", needs="TensorSketch", marker=">", color="#7A9A01"),
-    Method(
-        *("trp", "TRP", _rival(_base.TensorizedRandomProjection), "nothing"),
-        needs="TensorizedRandomProjection",
+    _published(
+        *("nystroem_leverage", "Nyström, leverage", _rival(_base.LeverageNystroem), "landmarks"),
+        color=_PURPLE,
+        marker="x",
+    ),
+    Method("rm", "RM", _rival(_RM), "nothing", can=_done_by("RandomMaclaurin"), color=_BROWN, marker="<"),
+    _published(
+        *("rm_published", "RM, published", _rival(_RM, edition="published")),
+        can=_done_by("RandomMaclaurin"),
+        color=_BROWN,
+        marker="<",
+    ),
+    Method("ts", "TS", _rival(_TS), "nothing", can=_done_by("TensorSketch"), color=_OLIVE, marker=">"),
+    _published(
+        *("ts_published", "TS, published", _rival(_TS, edition="published")),
+        can=_done_by("TensorSketch"),
+        color=_OLIVE,
+        marker=">",
+    ),
+    Method("trp", "TRP", _rival(_TRP), "nothing", can=_done_by("TensorizedRandomProjection"), color=_RED, marker="*"),
+    _published(
+        *("trp_published", "TRP, published", _rival(_TRP, edition="published")),
+        can=_done_by("TensorizedRandomProjection"),
+        color=_RED,
         marker="*",
-        color="#C0504D",
     ),
     Method(
         *("arccos", "arc-cosine features", _rival(_base.ArcCosineFeatures), "nothing"),
-        needs="ArcCosineFeatures",
+        can=_done_by("ArcCosineFeatures"),
         marker="h",
         color="#2A9D8F",
     ),
-    Method("r10000", "10,000 points in [−10, 10]", _scheme(Rejection()), "nothing", True, 4, color=_ORANGE, marker="v"),
-    Method("r1000", "1,000 points", _scheme(Rejection(1000)), "nothing", True, 4, color=_GOLD, marker="s"),
-    Method(
-        "r5", "10,000 points in [−5, 5]", _scheme(Rejection(10_000, 5.0)), "nothing", True, 4, color=_PINK, marker="P"
+    *(
+        Method(f"literal_{scheme}", f"literal, {label}", _line("literal", scheme), "nothing", can=suits, **_OURS | look)
+        for scheme, label, look in (
+            ("fewer", "1,000 points", {"color": _GOLD, "marker": "s", "dash": "--"}),
+            ("nearer", "points in [−5, 5]", {"color": _PINK, "marker": "P", "dash": "--"}),
+            ("importance", "importance", {"color": _GREEN, "marker": "D", "dash": "--"}),
+            ("orthogonal", "orthogonal", {"color": _SKY, "marker": "^", "dash": "--"}),
+        )
     ),
-    Method("importance", "importance", _scheme(Importance()), "nothing", True, 4, color=_GREEN, marker="D"),
-    Method("orthogonal", "orthogonal", _scheme(Orthogonal()), "nothing", True, 4, color=_SKY, marker="^"),
+    Method(
+        *("code_orthogonal", "public code, orthogonal", _line("code", "orthogonal"), "nothing"),
+        can=suits,
+        **_OURS | {"dash": "--"},
+        color=_GOLD,
+        marker="^",
+    ),
+    Method(
+        *("independent", "corrected, independent draws", _ours("unbiased", MonteCarlo()), "distances"),
+        **_OURS | {"dash": "--"},
+        color=_BLUE,
+        marker="s",
+    ),
+    Method(
+        *("orthogonal", "corrected, orthogonal", _ours("unbiased", Orthogonal()), "distances"),
+        **_OURS,
+        color=_BLUE,
+        marker="^",
+    ),
 )
 
 _BY_NAME = {method.name: method for method in METHODS}
 # The one of this library's maps that verdicts on accuracy are about; its default is told beside it
 MOST_ACCURATE = "projected"
-NYSTROEM_RULES = tuple(name for name in _BY_NAME if name.startswith("nystroem_"))  # landmarks by any rule
-RIVALS = tuple(method.name for method in METHODS if not method.ours)  # published methods that are not the paper's
+NYSTROEM_RULES = tuple(name for name in _BY_NAME if name.startswith("nystroem"))  # landmarks by any rule
+RIVALS = tuple(
+    method.name for method in METHODS if not method.ours
+)  # methods that are not the paper's, in both editions
+PUBLISHED = tuple(method.name for method in METHODS if method.published)  # as they were when the paper was written
 MAPPING_RIVALS = tuple(name for name in RIVALS if _BY_NAME[name].feature_map)  # those without landmarks
 INDEPENDENT_RIVALS = tuple(name for name in RIVALS if _BY_NAME[name].independent)  # those that fit nothing on data
 
@@ -221,14 +308,23 @@ def library_measure(kernel: Kernel, dim: int) -> SignedMeasure:
 
 
 def positive_mixture(kernel: Kernel, dim: int) -> Any:
-    """SRF's positive measure on all distances of the sphere."""
-    features = krein.baselines.SphericalRandomFeatures(kernel=kernel, n_components=4, radius=2.0, random_state=0)
+    """SRF's published measure on all distances of the sphere."""
+    features = krein.baselines.SphericalRandomFeatures(
+        kernel=kernel, n_components=4, edition="published", radius=2.0, random_state=0
+    )
     return features.fit(np.eye(dim)).mixture_
 
 
 def support_vector_machine(features: Any, seed: int) -> Any:
     """The classifier of Figure 3: linear, squared hinge loss, C of the paper's grid by five-fold cross-validation."""
     return krein.KreinSVC(features, C=PAPER_COSTS, random_state=seed)
+
+
+def liblinear_machine() -> Any:
+    """The classifier of the public code: LibLinear's primal solver with its tolerance, C = 1000, no intercept."""
+    from sklearn.svm import LinearSVC
+
+    return LinearSVC(C=1000.0, dual=False, fit_intercept=False, tol=0.01)
 
 
 def ridge_classifier(features: Any, seed: int) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import krein
@@ -15,14 +15,14 @@ from krein.paper.data import DIMENSIONS, known_datasets
 from krein.paper.methods import METHODS, Method
 
 if TYPE_CHECKING:
-    from krein.paper.experiment import Experiment
+    from krein.paper.experiment import Experiment, Sizes
 
 __all__ = ["FORMAT", "Count", "Mode", "Plan", "Run"]
 
 Mode = Literal["quick", "full"]
 Count = Literal["columns", "pairs"]
 
-FORMAT = 3  # of records; raise it when the meaning of a run or of its results changes: old records then count no longer
+FORMAT = 4  # of records; raise it when the meaning of a run or of its results changes: old records then count no longer
 
 
 @dataclass(frozen=True)
@@ -98,6 +98,10 @@ class Plan:
         How widths are counted: every method with as many output columns, or as the paper does.
     seed : int, default=0
         Random seed of the first repetition.
+    seeds : int or None, default=None
+        Repetitions of each point, in place of those of the mode.
+    rows : int or None, default=None
+        Training rows, in place of those of the mode; 0 for all.
 
     Examples
     --------
@@ -109,41 +113,72 @@ class Plan:
     datasets: tuple[str, ...] = ("letter",)
     count: Count = "columns"
     seed: int = 0
+    seeds: int | None = None
+    rows: int | None = None
 
     def __post_init__(self) -> None:
         one_of(self.mode, "mode", ("quick", "full"))
         one_of(self.count, "count", ("columns", "pairs"))
         integer(self.seed, "seed", least=0)
+        if self.seeds is not None:
+            integer(self.seeds, "seeds", least=1)
+        if self.rows is not None:
+            integer(self.rows, "rows", least=0)
         object.__setattr__(self, "datasets", known_datasets(self.datasets))
 
+    def sizes(self, experiment: Experiment) -> Sizes:
+        """How much is done of an experiment: that of the mode, but for what the plan says itself."""
+        sizes = experiment.sizes(self.mode)
+        if not sizes.test_rows:  # nothing is drawn
+            return sizes
+        rows = sizes.train_rows if self.rows is None else self.rows
+        return replace(sizes, repeats=self.seeds or sizes.repeats, train_rows=rows)
+
+    def described(self, experiment: Experiment) -> str:
+        """Widths, seeds and rows of an experiment, in words."""
+        sizes = self.sizes(experiment)
+        if not sizes.test_rows:
+            return "nothing drawn"
+        rows = f"{sizes.train_rows:,}" if sizes.train_rows else "all"
+        return (
+            f"{experiment.title.partition(':')[0]}: widths {', '.join(map(str, sizes.multiples))} d; "
+            f"{sizes.repeats} seed{'s' if sizes.repeats > 1 else ''}; {rows} training and {sizes.test_rows:,} test rows at most"
+        )
+
     def runs(self, experiment: Experiment) -> list[Run]:
-        """The runs an experiment means, in the order of the figures: data set, kernel, width, method, cut, seed."""
+        """The runs an experiment means: data set, kernel, width, seed, method, cut.
+
+        The methods of a point take turns, so that what else the machine does meets all of them.
+        """
         return [
             run
             for dataset in experiment.only or self.datasets
             for kernel in experiment.kernels
-            for multiple in experiment.sizes(self.mode).multiples
+            for multiple in self.sizes(experiment).multiples
+            for seed in self._seeds(experiment, multiple)
             for method in _suited(experiment, kernel)
-            for run in self._repetitions(experiment, dataset, kernel, multiple, method)
+            for run in self._cuts(experiment, dataset, kernel, multiple, seed, method)
         ]
 
-    def _repetitions(
-        self, experiment: Experiment, dataset: str, kernel: str, multiple: int, method: Method
+    def _seeds(self, experiment: Experiment, multiple: int) -> range:
+        """Width 0: nothing is drawn at random."""
+        return range(self.seed, self.seed + self.sizes(experiment).repeats) if multiple else range(1)
+
+    def _cuts(
+        self, experiment: Experiment, dataset: str, kernel: str, multiple: int, seed: int, method: Method
     ) -> Iterator[Run]:
-        """The runs of one method at one point: all its cuts and seeds."""
-        sizes = experiment.sizes(self.mode)
+        """The runs of one method at one point and seed."""
+        sizes = self.sizes(experiment)
         size = multiple * DIMENSIONS[dataset]
         columns = size * (method.per_pair if self.count == "pairs" else 1)
-        seeds = range(self.seed, self.seed + sizes.repeats) if size else range(1)  # width 0: nothing is drawn at random
         for cut in experiment.cuts.get(method.name, (None,)):
-            for seed in seeds:
-                yield Run(
-                    *(experiment.name, dataset, kernel, method.name, size, columns, seed),
-                    train_rows=sizes.train_rows,
-                    test_rows=sizes.test_rows,
-                    cut=cut,
-                )
+            yield Run(
+                *(experiment.name, dataset, kernel, method.name, size, columns, seed),
+                train_rows=sizes.train_rows,
+                test_rows=sizes.test_rows,
+                cut=cut,
+            )
 
 
 def _suited(experiment: Experiment, kernel: str) -> list[Method]:
-    return [one for one in METHODS if one.name in experiment.methods and one.suits(parse_kernel(kernel))]
+    return [one for one in METHODS if one.name in experiment.methods and one.can(parse_kernel(kernel))]

@@ -4,74 +4,92 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 
-from krein.paper.methods import (
-    INDEPENDENT_RIVALS,
-    LOOKS,
-    MAPPING_RIVALS,
-    METHODS,
-    MOST_ACCURATE,
-    RIVALS,
-    method_of,
-)
+from krein.paper.data import DIMENSIONS
+from krein.paper.methods import LOOKS, METHODS, MOST_ACCURATE, PUBLISHED, RIVALS, method_of
 from krein.paper.records import Record
-from krein.paper.standings import (
-    Comparison,
-    Point,
-    Stat,
-    compare,
-    means,
-    seconds_to_generate,
-    written_factor,
-)
+from krein.paper.rules import CODE
+from krein.paper.standings import Comparison, Stat, Stats, compare, least, means, seconds_to_generate, written_factor
 from krein.show.table import Table
 
-__all__ = ["error_table", "factor_table", "factors_and_errors", "methods_table", "time_table", "width_table"]
+__all__ = [
+    "accuracies_by_arm",
+    "arms_table",
+    "error_table",
+    "errors_by_arm",
+    "methods_table",
+    "search_table",
+    "time_table",
+    "width_table",
+]
 
 
-def factors_and_errors(records: Sequence[Record], width: str) -> list[Table]:
-    """The tables of a figure of errors: which method is best by what factor, and the errors."""
-    return [factor_table(records, width), error_table(records, width)]
+def errors_by_arm(records: Sequence[Record], width: str) -> list[Table]:
+    """The tables of a figure of errors: the arms beside the best rivals, all errors, and those of the public code."""
+    exact = f"{_ERROR}, with the exact diagonal, as the public code has it"
+    some = [one for one in records if one.run.method in _OF_THE_CODE]
+    return [arms_table(records, width), error_table(records, width), width_table(exact, some, CODE.error, width)]
+
+
+def accuracies_by_arm(records: Sequence[Record], width: str) -> list[Table]:
+    """The tables of a figure of accuracies: by cross-validation, and as the public code has it."""
+    caption = "Test accuracy in percent, mean ± standard deviation"
+    some = [one for one in records if CODE.accuracy in one.results]
+    tables = [width_table(f"{caption}; C by cross-validation", records, "accuracy", width, larger=True)]
+    if some:
+        tables.append(width_table(f"{caption}; as the public code", some, CODE.accuracy, width, larger=True))
+    return tables
 
 
 def error_table(records: Sequence[Record], width: str) -> Table:
-    """Errors of the kernel matrix, a column for each method."""
-    return width_table("Relative error, mean ± standard deviation", records, "error", width)
+    """Errors of the kernel matrix, a column for each width."""
+    return width_table(_ERROR, records, "error", width)
 
 
 def time_table(records: Sequence[Record], width: str) -> Table:
-    """Seconds to fit and to map, a column for each method."""
-    caption = "Seconds to fit and to map on one thread, mean ± standard deviation"
-    return width_table(caption, records, seconds_to_generate, width)
+    """Least seconds to fit and to map, a column for each width."""
+    caption = "Seconds to fit and to map on one thread, the least of the runs"
+    return _width_table(caption, least(records, seconds_to_generate), width)
 
 
-# Name of the comparison, ours, and whom it is compared with.
-_MATCHES: tuple[tuple[str, str, Collection[str]], ...] = (
-    ("default vs maps", "default", MAPPING_RIVALS),
-    ("unbiased vs data-free", "unbiased", INDEPENDENT_RIVALS),
-    ("default vs Nyström", "default", ("nystroem",)),
-    ("projected vs all", MOST_ACCURATE, RIVALS),
-)
+def search_table(records: Sequence[Record]) -> Table:
+    """Least seconds of SRF's search for its measure, which is done beforehand."""
+    stats = least([one for one in records if "search" in one.seconds], lambda one: one.seconds["search"])
+    found: dict[tuple[str, str, str], float] = {}
+    for point, stat in stats.items():
+        key = (point.dataset, point.kernel, method_of(point.method).label)
+        found[key] = min(stat.mean, found.get(key, stat.mean))
+    rows = tuple((*key, f"{seconds:.2g}") for key, seconds in sorted(found.items()))
+    return Table(
+        "Seconds of SRF's search beforehand, the least of the runs", ("data", "kernel", "method", "seconds"), rows
+    )
 
 
-def factor_table(records: Sequence[Record], width: str) -> Table:
-    """Ours against the best rival at each point of a figure of errors: above 1, ours has the lower error."""
+_ERROR = "Relative error, mean ± standard deviation"
+_OF_THE_CODE = ("code", *PUBLISHED)
+_OURS = ("literal", "code", "default", MOST_ACCURATE)  # columns of the table of arms
+
+
+def arms_table(records: Sequence[Record], width: str) -> Table:
+    """The arms beside the best rival, as published and of today, at each point of a figure of errors."""
     stats = means(records, "error")
-    found = [
-        {(one.kernel, one.dataset, one.size): one for one in compare(stats, ours, rivals)}
-        for _, ours, rivals in _MATCHES
+    rivals = [
+        {(one.kernel, one.dataset, one.size): one for ours in _OURS for one in compare(stats, ours, names)}
+        for names in (PUBLISHED, RIVALS)
     ]
+    mine = {(one.kernel, one.dataset, one.size, one.method): stat for one, stat in stats.items()}
     rows: list[tuple[str, ...]] = []
     best: set[tuple[int, int]] = set()
     for point in sorted({(one.kernel, one.dataset, one.size) for one in stats}):
         kernel, dataset, size = point
-        fights = [table.get(point) for table in found]
-        entries = [_factor(fight, name=len(rivals) > 1) for fight, (_, _, rivals) in zip(fights, _MATCHES, strict=True)]
-        best |= {(len(rows), 3 + column) for column, fight in enumerate(fights) if fight is not None and fight.won}
-        rows.append((dataset, kernel, f"{size:,}", *entries))
+        own = [mine.get((*point, name)) for name in _OURS]
+        best_rivals = [found.get(point) for found in rivals]
+        values = [*own, *(None if one is None else one.theirs for one in best_rivals)]
+        known = [one.mean for one in values if one is not None]
+        best |= {(len(rows), 3 + n) for n, one in enumerate(values) if one is not None and one.mean == min(known)}
+        rows.append((dataset, kernel, f"{size:,}", *(_error(one) for one in own), *map(_rival, best_rivals)))
     return Table(
-        "Error of the best rival divided by ours: above 1, ours is better. Maps: all rivals without landmarks; data-free: those "
-        "that use no data",
-        ("data", "kernel", width, *(title for title, _, _ in _MATCHES)),
+        "Relative error of each arm and of the best rival, with as many columns",
+        ("data", "kernel", width, *(method_of(name).label for name in _OURS), "best published", "best of today"),
         tuple(rows),
         frozenset(best),
     )
@@ -91,23 +109,43 @@ def width_table(
     *,
     larger: bool = False,
 ) -> Table:
-    """A row for each kernel, data set and width; a column for each method; the best of each row is highlighted."""
-    stats = means(records, value)
-    methods = [one for one in METHODS if any(point.method == one.name for point in stats)]
-    rows, best = [], set()
-    for number, (kernel, dataset, size) in enumerate(sorted({(one.kernel, one.dataset, one.size) for one in stats})):
-        found = [stats.get(Point(dataset, kernel, size, one.name)) for one in methods]
-        rows.append((dataset, kernel, f"{size:,}", *(_stat(one, percent=larger) for one in found)))
-        averages = [one.mean for one in found if one is not None]
-        top = max(averages) if larger else min(averages)
-        best |= {(number, 3 + column) for column, one in enumerate(found) if one is not None and one.mean == top}
-    return Table(caption, ("data", "kernel", width, *(one.label for one in methods)), tuple(rows), frozenset(best))
+    """A row for each kernel, data set and method; a column for each width; the best of each is highlighted."""
+    return _width_table(caption, means(records, value), width, larger=larger)
 
 
-def _factor(fight: Comparison | None, *, name: bool) -> str:
-    if fight is None:
-        return ""
-    return written_factor(fight.factor) + (f" ({method_of(fight.rival).label})" if name else "")
+def _width_table(caption: str, stats: Stats, width: str, *, larger: bool = False) -> Table:
+    multiples = sorted({one.size // DIMENSIONS[one.dataset] for one in stats})
+    rows: list[tuple[str, ...]] = []
+    best: set[tuple[int, int]] = set()
+    for kernel, dataset in sorted({(one.kernel, one.dataset) for one in stats}):
+        some = {
+            (one.method, one.size // DIMENSIONS[dataset]): stat
+            for one, stat in stats.items()
+            if (one.kernel, one.dataset) == (kernel, dataset)
+        }
+        top = {
+            at: (max if larger else min)(stat.mean for (_, multiple), stat in some.items() if multiple == at)
+            for at in {multiple for _, multiple in some}
+        }
+        for method in METHODS:
+            found = [some.get((method.name, at)) for at in multiples]
+            if any(found):
+                best |= {
+                    (len(rows), 3 + n)
+                    for n, (at, one) in enumerate(zip(multiples, found, strict=True))
+                    if one is not None and one.mean == top[at]
+                }
+                rows.append((dataset, kernel, method.label, *(_stat(one, percent=larger) for one in found)))
+    header = ("data", "kernel", "method", *(f"{at} d" for at in multiples))
+    return Table(f"{caption}. Widths: {width}, in multiples of the dimension d", header, tuple(rows), frozenset(best))
+
+
+def _rival(fight: Comparison | None) -> str:
+    return "" if fight is None else f"{_error(fight.theirs)} ({method_of(fight.rival).label})"
+
+
+def _error(stat: Stat | None) -> str:
+    return "" if stat is None else written_factor(stat.mean) if stat.mean >= 1e-3 else f"{stat.mean:.0e}"
 
 
 def _stat(stat: Stat | None, *, percent: bool) -> str:
@@ -115,4 +153,4 @@ def _stat(stat: Stat | None, *, percent: bool) -> str:
         return ""
     if percent:
         return f"{100 * stat.mean:.1f}" + (f" ± {100 * stat.deviation:.1f}" if stat.count > 1 else "")
-    return f"{stat.mean:.2g}" + (f" ± {stat.deviation:.1g}" if stat.count > 1 else "")
+    return f"{stat.mean:.2g}" + (f" ± {stat.deviation:.1g}" if stat.deviation else "")

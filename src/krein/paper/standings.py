@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
+from krein.paper.methods import method_of
+from krein.paper.plan import Count
 from krein.paper.records import Record
 
-__all__ = ["Comparison", "Point", "Stat", "Stats", "compare", "means", "seconds_to_generate", "written_factor"]
+__all__ = [
+    "Comparison",
+    "Point",
+    "Stat",
+    "Stats",
+    "compare",
+    "counted",
+    "least",
+    "means",
+    "seconds_to_generate",
+    "written_factor",
+]
 
 
 class Point(NamedTuple):
@@ -57,6 +70,8 @@ class Comparison:
     theirs : Stat
     factor : float
         Above 1 means that ours is better.
+    rivals : int, default=1
+        How many there were.
     """
 
     dataset: str
@@ -66,6 +81,7 @@ class Comparison:
     rival: str
     theirs: Stat
     factor: float
+    rivals: int = 1
 
     @property
     def won(self) -> bool:
@@ -80,6 +96,21 @@ class Comparison:
         )
 
 
+def counted(records: Iterable[Record], count: Count) -> list[Record]:
+    """Records whose widths are output columns, or the paper's pairs, however the plan counted them."""
+    return [replace(one, run=replace(one.run, size=_width(one, count))) for one in records]
+
+
+def _width(record: Record, count: Count) -> int:
+    columns = record.run.columns
+    return columns if count == "columns" else columns // method_of(record.run.method).per_pair
+
+
+def least(records: Iterable[Record], value: Callable[[Record], float]) -> Stats:
+    """The least of a time at each point: what another program added is in the others."""
+    return _at_each_point(records, value, lambda values: Stat(min(values), 0.0, len(values)))
+
+
 def means(records: Iterable[Record], value: Callable[[Record], float] | str) -> Stats:
     """Mean and deviation of a result at each point.
 
@@ -91,14 +122,21 @@ def means(records: Iterable[Record], value: Callable[[Record], float] | str) -> 
     Stat(mean=2.0, deviation=1.4142135623730951, count=2)
     """
     read = value if callable(value) else lambda record: float(record.results[value])
+    return _at_each_point(records, read, _summary)
+
+
+def _summary(values: Sequence[float]) -> Stat:
+    return Stat(float(np.mean(values)), float(np.std(values, ddof=1)) if len(values) > 1 else 0.0, len(values))
+
+
+def _at_each_point(
+    records: Iterable[Record], read: Callable[[Record], float], summarize: Callable[[Sequence[float]], Stat]
+) -> Stats:
     found: dict[Point, list[float]] = {}
     for record in sorted(records, key=lambda one: one.run.seed):
         run = record.run
         found.setdefault(Point(run.dataset, run.kernel, run.size, run.method), []).append(read(record))
-    return {
-        point: Stat(float(np.mean(values)), float(np.std(values, ddof=1)) if len(values) > 1 else 0.0, len(values))
-        for point, values in found.items()
-    }
+    return {point: summarize(values) for point, values in found.items()}
 
 
 def compare(stats: Stats, ours: str, rivals: Collection[str], *, larger: bool = False) -> list[Comparison]:
@@ -113,7 +151,7 @@ def compare(stats: Stats, ours: str, rivals: Collection[str], *, larger: bool = 
         best = (max if larger else min)(others, key=lambda name: others[name].mean)
         top, bottom = (mine.mean, others[best].mean) if larger else (others[best].mean, mine.mean)
         factor = max(top, EXACT) / max(bottom, EXACT)
-        found.append(Comparison(point.dataset, point.kernel, point.size, mine, best, others[best], factor))
+        found.append(Comparison(point.dataset, point.kernel, point.size, mine, best, others[best], factor, len(others)))
     return found
 
 

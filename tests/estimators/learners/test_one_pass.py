@@ -14,6 +14,10 @@ from krein.estimators.maps.fourier import SignedFourierFeatures
 from krein.estimators.maps.nystroem import KreinNystroem
 from krein.estimators.maps.tuned import TunedFeatures
 from krein.kernels import NTK, DeltaGaussian
+from krein.learning import model as model_room
+from krein.learning.kernel_model import KernelModel
+from krein.learning.leaves.local import LocalModel
+from krein.learning.tuning.placement import Placement
 from krein.rows import blocks, look, source
 from standin_map import CosineMap
 
@@ -59,6 +63,48 @@ def test_every_row_is_transformed_once_and_checked_once(rows, name, limit, monke
         assert times.min() == 1
         assert times.max() == 2
         assert np.count_nonzero(times == 2) == limit
+
+
+def placements_of(model):
+    """Where a model places rows: once, or for its global model and for its leaves."""
+    if isinstance(model, LocalModel):
+        return [model.local.placement, *placements_of(model.trend)]
+    return [model.placement if isinstance(model, KernelModel) else model.features.placement]
+
+
+@pytest.mark.parametrize("learner", [KreinRidge, KreinRidgeClassifier, KreinSVC], ids=lambda one: one.__name__)
+@pytest.mark.parametrize("solver", ["exact", "local", "features"])
+def test_with_nothing_set_a_row_is_checked_once_and_placed_once_in_the_model(rows, learner, solver, monkeypatch):
+    """With the map and the placement that the data chose, none of them a stand-in; the fit counts the rows it keeps."""
+    if (learner, solver) == (KreinSVC, "local"):
+        pytest.skip("there is no such solver")
+    X, y = rows[0][:900], rows[1][:900]
+    y = y if learner is KreinRidge else y > 0.5
+    checked, placed = [], {}
+
+    def finite_rows(X, start):
+        checked.append(X.shape[0])
+        return whole(X, start)
+
+    def place(self, X):
+        placed.setdefault(id(self), []).append(X.shape[0])
+        return placing(self, X)
+
+    whole, placing = blocks.finite_rows, Placement.__call__
+    for home in (source, model_room):
+        monkeypatch.setattr(home, "finite_rows", finite_rows)
+    monkeypatch.setattr(Placement, "__call__", place)
+    model = learner(solver=solver, random_state=0).fit(X, y)
+    assert sum(checked) == 900
+    checked.clear()
+    placed.clear()
+    predict = model.predict if learner is KreinRidge else model.decision_function
+    predict(X[:700])
+    assert sum(checked) == 700
+    # leaves that add nothing to the global model, or leave nothing of it, have no use for the other placement
+    times = [sum(placed.get(id(one), [])) for one in placements_of(model.model_)]
+    assert set(times) <= {0, 700}
+    assert 700 <= sum(map(sum, placed.values())) == sum(times)
 
 
 def test_rows_kept_for_leave_one_out_are_transformed_again_only_if_their_features_are_large(rows, monkeypatch):

@@ -167,7 +167,19 @@ class Kernel(FrozenParams, ABC):
         return None
 
     def split_into(self, positive: Any, negative: Any, rule: str, reason: str) -> Split:
-        """A difference of two functions of the distance that are known to be positive definite."""
+        """A difference of two functions of the distance that are known to be positive definite.
+
+        Parameters
+        ----------
+        positive, negative : callable
+            Functions of z.
+        rule, reason : str
+            Why they are positive definite.
+
+        Returns
+        -------
+        Split
+        """
         return of_radials(positive, negative, rule, reason, 2.0 if self.domain == "sphere" else math.inf)
 
     def scaled(self, factor: float) -> Kernel:

@@ -37,6 +37,15 @@ class PositivePart:
     """One of the two positive definite kernels that a kernel is the difference of; see :meth:`Diagnosis.decomposition`.
 
     Calling it with one or two blocks of rows, arrays of shape (n, dim) and (m, dim), gives its matrix, of shape (n, m).
+
+    Parameters
+    ----------
+    name : str
+    kernel : Kernel
+        That is decomposed.
+    split : Split
+    index : int
+        0 for the positive part, 1 for the negative one.
     """
 
     name: str
@@ -75,6 +84,15 @@ class Diagnosis:
     rule : {"closed form", "critical exponent", "boundedness", "continuity", "smoothness", "undecided"}
         What decided about `finite`.
     reason : str
+    advice : str
+        Which method and radius to use.
+    decomposes : bool or None
+        Whether the kernel is a difference of two positive definite kernels: on rows of the data, that is on unit vectors for
+        kernels on the sphere. True, or None for "not known"; never False, as nothing here proves that there is none.
+    decomposition_rule, decomposition_reason : str
+        Which decomposition it is.
+    positive_on_sphere : bool
+        Whether it is positive definite on the unit sphere :math:`S^{d-1}`, that is, no Gegenbauer coefficient is negative.
     mass, positive_mass, negative_mass : float or None
         Masses of the Jordan parts, if finite and computed; ``mass`` is ``inf`` if infinite.
     any_extension : bool or None
@@ -82,18 +100,11 @@ class Diagnosis:
         of :math:`z \le 2`.
     on_range : bool or None
         Whether some finite measure gives the kernel on :math:`z \le R`, for every R (below 2 on the sphere).
-    decomposes : bool or None
-        Whether the kernel is a difference of two positive definite kernels: on rows of the data, that is on unit vectors for
-        kernels on the sphere. True, or None for "not known"; never False, as nothing here proves that there is none.
-    decomposition_rule, decomposition_reason : str
-        Which decomposition it is.
     positive_definite : bool or None
         Whether the kernel is positive definite on :math:`\mathbb{R}^d`.
     conditional : tuple (sign, order) or None
         The kernel times the sign is conditionally positive definite of this order on :math:`\mathbb{R}^d`; order 0 is positive
         definite. None if it is not known to be.
-    positive_on_sphere : bool
-        Whether it is positive definite on the unit sphere :math:`S^{d-1}`, that is, no Gegenbauer coefficient is negative.
     negative_degree : int or None
         The first degree with a negative coefficient. None if there is none, or if the coefficient is too small to be detected in
         dimension d and was found on a sphere of lower dimension.
@@ -101,8 +112,6 @@ class Diagnosis:
         β in :math:`|\rho(r)| \sim r^{-\beta}`; the mass is finite iff β > 1.
     numerical : bool
         Whether the exponent was fitted rather than known.
-    advice : str
-        Which method and radius to use.
     sphere_weights : tuple of float, default=()
         Share of each degree of spherical harmonics in k(0) on the unit sphere, from degree 0; a negative share means that the
         kernel is not positive definite there.

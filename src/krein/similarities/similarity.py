@@ -133,21 +133,62 @@ class Similarity(FrozenParams):
         return self.function if isinstance(self.function, DistanceKernel) else None
 
     def place(self, X: Any, name: str = "X") -> Objects:
+        """Objects as the function is to get them.
+
+        Parameters
+        ----------
+        X : sequence of objects
+        name : str, default="X"
+            In messages.
+
+        Returns
+        -------
+        Objects
+        """
         objects = as_objects(X, name)
         metric = None if self.distance is None else self.distance.metric
         return prepared(metric, objects, name) if isinstance(metric, str) else objects
 
     def similarities(self, values: np.ndarray) -> np.ndarray:
-        """Similarities from what the function gave, which is a distance for a `DistanceKernel`."""
+        """Similarities from what the function gave, which is a distance for a `DistanceKernel`.
+
+        Parameters
+        ----------
+        values : ndarray
+
+        Returns
+        -------
+        ndarray
+        """
         return values if self.distance is None else self.distance.similarity(values)
 
     def block(self, X: Any, landmarks: Any) -> np.ndarray:
+        """Similarities of objects with landmarks.
+
+        Parameters
+        ----------
+        X, landmarks : Objects
+
+        Returns
+        -------
+        ndarray of shape (n_objects, n_landmarks)
+        """
         with self.evaluation(len(X) * len(landmarks)) as evaluation:
             values = evaluation.rectangle(X, landmarks, np.arange(len(X)), np.arange(len(landmarks)))
         values = self.similarities(values)
         return values.astype(np.float32) if evaluation.itemsize == 4 else values
 
     def training(self, X: Any) -> TrainingMatrix:
+        """The matrix of all pairs, each evaluated once, but for the test of symmetry.
+
+        Parameters
+        ----------
+        X : Objects
+
+        Returns
+        -------
+        TrainingMatrix
+        """
         n = len(X)
         both = min(_PILOT, int(_REPEATED * n))  # are compared in both orders
         with self.evaluation(n * (n + 1) // 2 + both * (both - 1) // 2) as evaluation:
@@ -161,13 +202,32 @@ class Similarity(FrozenParams):
         return TrainingMatrix(learned, X, learned.similarities(values), evaluation.count)
 
     def evaluation(self, pairs: int) -> Evaluation:
-        """A context in which so many pairs are evaluated, or fewer."""
+        """A context in which pairs are evaluated.
+
+        Parameters
+        ----------
+        pairs : int
+            So many, or fewer.
+
+        Returns
+        -------
+        Evaluation
+        """
         return Evaluation(self, pairs)
 
     def look(self, X: Objects, evaluation: Evaluation, most: int) -> Pilot:
         """Compare so many objects with each other in both orders: is it symmetric, what is its scale, and how is it called?
 
-        At most 32, at least 3, and for the scale of a distance some more.
+        Parameters
+        ----------
+        X : Objects
+        evaluation : Evaluation
+        most : int
+            Objects to compare: at most 32, at least 3, and for the scale of a distance some more.
+
+        Returns
+        -------
+        Pilot
         """
         n, size = len(X), min(_PILOT, max(3, most))
         needs_fit = self.distance is not None and self.distance.needs_fit

@@ -218,6 +218,8 @@ def fit_chosen(choice: Choice, sample: Any, width: int, rng: np.random.Generator
     if sp.issparse(placed) and width < placed.shape[0]:
         fitted = fit_map(FeatureRecipe(choice.kernel, width), placed, rng).everywhere()  # nobody could set its radius
     else:
+        # in double precision, as single would round away more than λ; features are as precise as the rows
+        placed = placed.astype(np.float64, copy=False)
         recipe = NystroemRecipe(width, "uniform" if width >= placed.shape[0] else "auto")
         fitted = fit_nystroem(KernelSimilarity(choice.kernel), placed, recipe, rng).map
     return PlacedMap(choice.placement, fitted)

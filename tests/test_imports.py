@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import importlib
+import importlib.util
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -168,3 +170,23 @@ def test_every_public_name_is_found_and_listed_for_type_checkers() -> None:
     assert set(krein.__all__) <= set(dir(krein))
     with pytest.raises(AttributeError, match="no attribute 'no_such_name'"):
         _ = krein.no_such_name
+
+
+@pytest.mark.parametrize("folder", ["docs", "benchmarks", "tools"])
+def test_what_is_imported_outside_the_package_is_there(folder):
+    """Pages, benchmarks and tools run seldom, and would notice late that a name has moved."""
+    home = SOURCE.parents[1] / folder
+    if not home.is_dir():
+        pytest.skip("an installed package is tested")
+    missing = []
+    for path in sorted(home.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.ImportFrom) or (node.module or "").split(".")[0] != "krein":
+                continue
+            inside = {name for name in dir(importlib.import_module(node.module))}
+            missing += [
+                f"{path.name}: from {node.module} import {name.name}"
+                for name in node.names
+                if name.name not in inside and importlib.util.find_spec(f"{node.module}.{name.name}") is None
+            ]
+    assert not missing

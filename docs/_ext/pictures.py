@@ -10,7 +10,8 @@ import numpy as np
 import krein
 from krein import datasets
 from krein.kernels import ArcCosine, DeltaGaussian, SphericalPolynomial
-from krein.measures.search import POLICY, least_mass
+from krein.measures.search.least_mass import least_mass
+from krein.measures.search.policy import POLICY
 from krein.plotting import COLORS, look_of, new_figure, plot_measure, save_figure
 from krein.sampling import MonteCarlo
 

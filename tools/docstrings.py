@@ -57,11 +57,9 @@ def methods(name: str, value: Any) -> Iterator[tuple[str, Any]]:
             continue
         for part, member in vars(kind).items():
             plain = member.__func__ if isinstance(member, (classmethod, staticmethod)) else member
-            if not part.startswith("_") and (inspect.isfunction(plain) or isinstance(plain, property)):
-                if inspect.getattr_static(value, part) is member or callable(
-                    getattr(value, part)
-                ):  # not a field by now
-                    yield f"{name}.{part}", plain
+            field = inspect.getattr_static(value, part) is not member and not callable(getattr(value, part))
+            if not part.startswith("_") and not field and (inspect.isfunction(plain) or isinstance(plain, property)):
+                yield f"{name}.{part}", plain
 
 
 def problems(name: str, value: Any) -> list[tuple[str, str]]:

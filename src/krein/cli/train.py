@@ -30,6 +30,7 @@ _EXACT_CRITERION = "squared error of left-out rows, relative to that of a consta
 _SHOWN = 10  # trials in the table
 _SAMPLE, _HELD_OUT = 5_000, 0.2  # rows drawn to measure the error that a person knows, and the share that is left out
 _LEAST_HELD_OUT = 10  # rows; of fewer an accuracy says nothing
+_CLEAR = 2.0  # standard errors by which a model that has learned something is better than a constant
 
 
 def train(
@@ -99,6 +100,7 @@ class _HeldOut(NamedTuple):
     constant: float
     n_train: int
     n_test: int
+    clearly: bool  # better than the constant, by more than two standard errors of the gain
 
 
 def _facts(model: Any, kernel: str, held: _HeldOut | None) -> dict[str, Any]:
@@ -154,11 +156,13 @@ def _held_out(model: Any, X: np.ndarray, y: np.ndarray) -> _HeldOut | None:
     truth, found = y[:n_test], model.predict(X[:n_test])
     if hasattr(model, "classes_"):
         classes, counts = np.unique(y[n_test:], return_counts=True)
-        score, constant = (float((truth == one).mean()) for one in (found, classes[counts.argmax()]))
+        by_row = [(truth == one).astype(np.float64) for one in (found, classes[counts.argmax()])]
     else:
-        spread = float(np.square(truth - truth.mean()).sum()) or 1.0
-        score, constant = (1.0 - float(np.square(truth - one).sum()) / spread for one in (found, y[n_test:].mean()))
-    return _HeldOut(score, constant, len(y) - n_test, n_test)
+        spread = float(np.square(truth - truth.mean()).mean()) or 1.0
+        by_row = [1.0 - np.square(truth - one) / spread for one in (found, y[n_test:].mean())]
+    score, constant = (float(one.mean()) for one in by_row)
+    error = float((by_row[0] - by_row[1]).std(ddof=1)) / np.sqrt(n_test)
+    return _HeldOut(score, constant, len(y) - n_test, n_test, score - constant > _CLEAR * error)
 
 
 def _warn(path: Path, target: str, task: str, model: Any, held: _HeldOut | None) -> None:
@@ -169,11 +173,11 @@ def _warn(path: Path, target: str, task: str, model: Any, held: _HeldOut | None)
             f"the whole numbers in {target!r} were taken for {classes.size} classes; use --task regression if they are quantities",
             stacklevel=3,
         )
-    if held is not None and held.score <= held.constant:
+    if held is not None and not held.clearly:
         name, rival = ("accuracy", "the most frequent class") if classes.size else ("R2", "the mean")
         warnings.warn(
-            f"the model is no better than a constant: {name} of rows left out is {held.score:.3g}, that of {rival} "
-            f"{held.constant:.3g}; the columns of {path} may say nothing of {target!r}",
+            f"the model is no better than a constant, beyond chance: {name} of {held.n_test} rows left out is "
+            f"{held.score:.3g}, that of {rival} {held.constant:.3g}; the columns of {path} may say nothing of {target!r}",
             stacklevel=3,
         )
 

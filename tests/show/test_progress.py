@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 import sys
+import threading
 from importlib.util import find_spec
 
+import numpy as np
 import pytest
 
 from krein.cli.tables import reading
@@ -132,7 +134,7 @@ def test_passes_over_a_file_and_kernels_tried(capsys, terminal):
         step = reading(2)
         for share in (0.5, 1.0, 0.5):
             step(share)
-        assert len(module._SCREEN._display.tasks) == 1
+        assert len(module._SCREEN._display.tasks) == 2  # and one that shows that there is work
         report("kernels", 1, 8)
         report("kernels", 2, 8)
         module._SCREEN._display.refresh()
@@ -156,10 +158,25 @@ def test_short_work_that_nobody_asked_about_has_no_lines(capsys, no_terminal, mo
     with stages(asked=False):
         report("kernels", 1, 8)
     assert seen(capsys) == ""
-    monkeypatch.setattr(module.time, "monotonic", iter([0.0, 6.0]).__next__)
+    monkeypatch.setattr(module.time, "monotonic", iter([0.0, 0.0, 6.0]).__next__)
     with stages(asked=False):
         report("kernels", 1, 4)
     assert seen(capsys) == "1 of 4 kernels, 6 s, about 18 s left\n"
+
+
+def test_long_work_without_a_report_says_that_it_goes_on(no_terminal, monkeypatch):
+    monkeypatch.setattr(module, "_SILENCE_SECONDS", 1e-3)
+    enough = threading.Event()
+
+    def write(line):
+        if re.fullmatch(r"still working after \d+ s, 12 steps", line):
+            enough.set()
+
+    monkeypatch.setattr(module, "_write", write)
+    with stages(asked=False):
+        report("steps", 12)
+        assert enough.wait(60.0)
+    assert "krein heartbeat" not in {thread.name for thread in threading.enumerate()}
 
 
 def test_nothing_is_drawn_unasked(capsys, terminal):
@@ -190,3 +207,18 @@ def test_in_a_notebook():
         assert {one.get("name") for one in outputs} == {"stderr"}
         lines = "".join(one["text"] for one in outputs).splitlines()
         assert [line.split(",")[0] for line in lines] == ["1 of 2 runs", "2 of 2 runs"]
+
+
+@pytest.mark.parametrize("learner", ["KreinRidge", "KreinSVC", "KreinLogistic", "ExactKreinRidge"])
+def test_a_fit_shows_its_stages_if_asked(capsys, no_terminal, monkeypatch, learner):
+    krein = pytest.importorskip("krein")
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    y = X[:, 0] > 0 if learner in ("KreinSVC", "KreinLogistic") else X[:, 0]
+    watched_by = []
+    monkeypatch.setattr(module._Lines, "__call__", lambda lines, *args: watched_by.append((lines._what, *args)))
+    make = getattr(krein, learner)
+    make().fit(X, y)
+    assert watched_by == []
+    make(verbose=True).fit(X, y)
+    assert bool(watched_by) == (learner != "ExactKreinRidge")  # which has one stage
+    assert seen(capsys) == ""

@@ -102,16 +102,20 @@ def _no_optimizer(given: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in given.items() if name != "optimizer"}
 
 
+# how far a fit is, is not learned
+_SHOWS = ("verbose",)
 # a λ or C that says nothing has an infinite score
-register("krein.ridge", learned=_RIDGE, unbounded=("scores_",))(KreinRidge)
-register("krein.ridge-classifier", learned={**_RIDGE, "classes_": _Array}, unbounded=("scores_",))(KreinRidgeClassifier)
-register("krein.svc", learned=_SVC, unbounded=("cv_scores_",), upgrade=_no_optimizer)(KreinSVC)
-register("krein.logistic", learned=_LOGISTIC, unbounded=("scores_",))(KreinLogistic)
-register("krein.pca", learned=_PCA)(KreinPCA)
-register("krein.exact-ridge", learned={**_EXACT, "lam_": float | tuple[float, float]}, upgrade=_no_calls)(
-    ExactKreinRidge
+register("krein.ridge", unstored=_SHOWS, learned=_RIDGE, unbounded=("scores_",))(KreinRidge)
+register("krein.ridge-classifier", unstored=_SHOWS, learned={**_RIDGE, "classes_": _Array}, unbounded=("scores_",))(
+    KreinRidgeClassifier
 )
-register("krein.exact-svc", learned=_EXACT_SVC, upgrade=_no_calls)(ExactKreinSVC)
+register("krein.svc", unstored=_SHOWS, learned=_SVC, unbounded=("cv_scores_",), upgrade=_no_optimizer)(KreinSVC)
+register("krein.logistic", unstored=_SHOWS, learned=_LOGISTIC, unbounded=("scores_",))(KreinLogistic)
+register("krein.pca", unstored=_SHOWS, learned=_PCA)(KreinPCA)
+register(
+    "krein.exact-ridge", unstored=_SHOWS, learned={**_EXACT, "lam_": float | tuple[float, float]}, upgrade=_no_calls
+)(ExactKreinRidge)
+register("krein.exact-svc", unstored=_SHOWS, learned=_EXACT_SVC, upgrade=_no_calls)(ExactKreinSVC)
 register("krein.signed-fourier-features", learned=_FOURIER)(SignedFourierFeatures)
 register("krein.nystroem", learned=_NYSTROEM, upgrade=_no_calls)(KreinNystroem)
 # the error of a map that has no kernel of this library is not a number

@@ -43,6 +43,7 @@ from krein.learning.single_gram import cross_gram, lower_gram, median_distance
 from krein.learning.solve import ridge_factor
 from krein.learning.tuning.placement import Placement
 from krein.rows.equal import MergedRows
+from krein.show.progress import report
 
 __all__ = ["LearnedMetric", "MetricTrial", "kernel_gradients", "learn_metric", "placed_metric"]
 
@@ -134,6 +135,7 @@ def placed_metric(
                 break
             solved = last[form] = task.solved(directions, (plain.lam, 0.1 * plain.lam))
             trials.append(MetricTrial(form, number, solved.error))
+            report("metrics", len(trials), 1 + rounds * len(last))
             if solved.error < best[2].error * (1.0 - MARGINS.equal) and solved.gains_over(plain):
                 best = form, directions, solved
         forms = [one for one in forms if not any(last[other].gains_over(last[one], 2.0) for other in forms)]

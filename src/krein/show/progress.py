@@ -15,6 +15,7 @@ __all__ = ["ShowProgress", "progress", "report", "stages", "watched"]
 
 _LINES = 10  # where there is no bar
 _QUIET_SECONDS = 5.0  # in which work that nobody asked to be told of has no line
+_SILENCE_SECONDS = 30.0  # after which a line says that work goes on
 _SPEED_SECONDS = 600.0  # over which the speed is averaged that tells the time left: pieces of work may differ much
 
 
@@ -94,6 +95,8 @@ def watched(watcher: Watcher) -> Iterator[None]:
 def stages(verbose: bool = True, *, asked: bool = True) -> Iterator[None]:
     """Show each stage that is reported in the block; those of a block without `verbose` go to the block around it.
 
+    Between two reports there is a bar without an end on a terminal, and elsewhere a line for every half a minute without one.
+
     Examples
     --------
     >>> with stages():
@@ -103,8 +106,11 @@ def stages(verbose: bool = True, *, asked: bool = True) -> Iterator[None]:
         yield
         return
     shown: dict[str, tuple[ExitStack, ShowProgress, float]] = {}
+    latest = ""
 
     def watch(stage: str, done: float, total: float | None) -> None:
+        nonlocal latest
+        latest = f", {_amount(done, total, '')} {stage}"
         stack, show, before = shown.get(stage, (None, None, 0.0))
         if stack is None or show is None or done < before:
             if stack is not None:
@@ -115,12 +121,43 @@ def stages(verbose: bool = True, *, asked: bool = True) -> Iterator[None]:
         show(done, total)
 
     with ExitStack() as every, watched(watch):
+        if isinstance(every.enter_context(progress("working")), _Lines):
+            every.enter_context(_heartbeat(lambda: latest))
         yield
+
+
+@contextmanager
+def _heartbeat(latest: Callable[[], str]) -> Iterator[None]:
+    over = threading.Event()
+
+    def beat() -> None:
+        spent, before = 0.0, _Lines.written
+        while not over.wait(_SILENCE_SECONDS):
+            spent += _SILENCE_SECONDS
+            if _Lines.written == before:
+                _write(f"still working after {spent:.0f} s{latest()}")
+            before = _Lines.written
+
+    thread = threading.Thread(target=beat, name="krein heartbeat", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def _write(line: str) -> None:
+    _Lines.written += 1
+    sys.stderr.write(line + "\n")
+    sys.stderr.flush()
 
 
 @final
 class _Lines:
     """A line for the first piece of work and each tenth, with the time that the rest will take if it is like what was done."""
+
+    written = 0  # by all of them
 
     def __init__(self, what: str, total: float | None, unit: str, quiet: float) -> None:
         self._what, self._total, self._unit, self._quiet, self._told = what, total, unit, quiet, -1
@@ -136,8 +173,7 @@ class _Lines:
         self._told = int(_LINES * done // self._total)
         left = spent / (done - reused) * (self._total - done)
         amount = _amount(done, self._total, self._unit)
-        sys.stderr.write(f"{amount} {self._what}, {spent:.0f} s, about {left:.0f} s left\n")
-        sys.stderr.flush()
+        _write(f"{amount} {self._what}, {spent:.0f} s, about {left:.0f} s left")
 
 
 @final

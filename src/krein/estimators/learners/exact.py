@@ -15,6 +15,7 @@ from krein._core.threads import quiet_blas
 from krein.estimators.frozen_params import FrozenParamsMixin
 from krein.estimators.learners.input_checks import check_labels, check_numbers, check_weight
 from krein.estimators.learners.kernel_matrix import KernelMatrixMixin
+from krein.estimators.learners.telling import tells_stages
 from krein.files.models import SavableMixin
 from krein.learning.exact_ridge import fit_exact_ridge
 from krein.learning.strengths import check_lam
@@ -49,6 +50,8 @@ class ExactKreinRidge(KernelMatrixMixin, SavableMixin, RegressorMixin, FrozenPar
         As in `KreinRidge`. Several values are compared by leave-one-out for ``"krein"``, and by five-fold cross-validation for
         the others, because :math:`|K|` of all rows depends on the row that is left out.
     fit_intercept : bool, default=True
+    verbose : bool, default=False
+        Whether `fit` shows how far it is.
 
     Attributes
     ----------
@@ -85,12 +88,15 @@ class ExactKreinRidge(KernelMatrixMixin, SavableMixin, RegressorMixin, FrozenPar
         regularizer: str = "hilbert",
         lam: Any = "auto",
         fit_intercept: bool = True,
+        verbose: bool = False,
     ) -> None:
         self.kernel = kernel
         self.regularizer = regularizer
         self.lam = lam
         self.fit_intercept = fit_intercept
+        self.verbose = verbose
 
+    @tells_stages
     @quiet_blas()
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit on all rows.
@@ -176,6 +182,8 @@ class ExactKreinSVC(KernelMatrixMixin, SavableMixin, ClassifierMixin, FrozenPara
         Factors of C for the rows of each class. ``"balanced"`` gives every class the same total weight.
     tol : float, default=1e-4
         Stopping tolerance of the solver.
+    verbose : bool, default=False
+        Whether `fit` shows how far it is.
 
     Attributes
     ----------
@@ -221,12 +229,15 @@ class ExactKreinSVC(KernelMatrixMixin, SavableMixin, ClassifierMixin, FrozenPara
         C: float = 1.0,
         class_weight: Any = None,
         tol: float = 1e-4,
+        verbose: bool = False,
     ) -> None:
         self.kernel = kernel
         self.C = C
         self.class_weight = class_weight
         self.tol = tol
+        self.verbose = verbose
 
+    @tells_stages
     @quiet_blas()
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit on all rows.

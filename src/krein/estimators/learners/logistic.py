@@ -56,6 +56,8 @@ class KreinLogistic(NewtonClassifier):
         Largest number of Newton steps.
     random_state : int, RandomState or None, default=None
         For the default feature map.
+    verbose : bool, default=False
+        Whether a fit shows how far it is: bars on a terminal and in a notebook, lines elsewhere.
 
     Attributes
     ----------
@@ -117,6 +119,7 @@ class KreinLogistic(NewtonClassifier):
         tol: float = 1e-4,
         max_iter: int = 1000,
         random_state: Any = None,
+        verbose: bool = False,
     ) -> None:
         self.kernel = kernel
         self.features = features
@@ -127,6 +130,7 @@ class KreinLogistic(NewtonClassifier):
         self.tol = tol
         self.max_iter = max_iter
         self.random_state = random_state
+        self.verbose = verbose
 
     def predict_proba(self, X: Any) -> Any:
         """Probabilities of the classes.

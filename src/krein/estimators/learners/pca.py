@@ -13,6 +13,7 @@ from krein._core.checks import positive_integer, truth_value
 from krein._core.threads import quiet_blas
 from krein.estimators.learners.rollback import unchanged_on_error
 from krein.estimators.learners.row_learner import row_values, rows_of, takes_columns
+from krein.estimators.learners.telling import tells_stages
 from krein.estimators.maps.base import row_map
 from krein.estimators.maps.fitting import copy_input_tags, count_rows, given_map
 from krein.features import RowMap
@@ -47,6 +48,8 @@ class KreinPCA(SavableMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         Whether features are centered, as in kernel principal component analysis.
     random_state : int, RandomState or None, default=None
         For the default feature map.
+    verbose : bool, default=False
+        Whether a fit shows how far it is: bars on a terminal and in a notebook, lines elsewhere.
 
     Attributes
     ----------
@@ -77,14 +80,17 @@ class KreinPCA(SavableMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         features: Any = None,
         center: bool = True,
         random_state: Any = None,
+        verbose: bool = False,
     ) -> None:
         self.kernel = kernel
         self.n_components = n_components
         self.features = features
         self.center = center
         self.random_state = random_state
+        self.verbose = verbose
 
     @unchanged_on_error
+    @tells_stages
     @quiet_blas()
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit in one pass over blocks of rows.

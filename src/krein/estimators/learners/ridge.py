@@ -174,6 +174,8 @@ class KreinRidge(RegressorMixin, _Ridge):
         Share of the rows held out by ``selection="validation"``.
     random_state : int, RandomState or None, default=None
         For the default feature map. A map that is passed in has its own.
+    verbose : bool, default=False
+        Whether a fit shows how far it is: bars on a terminal and in a notebook, lines elsewhere.
 
     Attributes
     ----------
@@ -256,6 +258,7 @@ class KreinRidge(RegressorMixin, _Ridge):
         loo_rows: int = 10_000,
         validation_fraction: float = 0.1,
         random_state: Any = None,
+        verbose: bool = False,
     ) -> None:
         self.kernel = kernel
         self.features = features
@@ -267,6 +270,7 @@ class KreinRidge(RegressorMixin, _Ridge):
         self.loo_rows = loo_rows
         self.validation_fraction = validation_fraction
         self.random_state = random_state
+        self.verbose = verbose
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Add rows and solve again; the feature map is fitted on the rows of the first call.
@@ -346,6 +350,8 @@ class KreinRidgeClassifier(RowClassifierMixin, _Ridge):
     loo_rows : int, default=10000
     validation_fraction : float, default=0.1
     random_state : int, RandomState or None, default=None
+    verbose : bool, default=False
+        Whether a fit shows how far it is: bars on a terminal and in a notebook, lines elsewhere.
 
     Attributes
     ----------
@@ -380,6 +386,7 @@ class KreinRidgeClassifier(RowClassifierMixin, _Ridge):
         loo_rows: int = 10_000,
         validation_fraction: float = 0.1,
         random_state: Any = None,
+        verbose: bool = False,
     ) -> None:
         self.kernel = kernel
         self.features = features
@@ -392,6 +399,7 @@ class KreinRidgeClassifier(RowClassifierMixin, _Ridge):
         self.loo_rows = loo_rows
         self.validation_fraction = validation_fraction
         self.random_state = random_state
+        self.verbose = verbose
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Add rows and solve again; the feature map is fitted on the rows of the first call.

@@ -15,6 +15,7 @@ from krein._core.threads import quiet_blas
 from krein.estimators.exporting import ExportMixin
 from krein.estimators.learners.input_checks import check_block, check_rows
 from krein.estimators.learners.rollback import unchanged_on_error
+from krein.estimators.learners.telling import tells_stages
 from krein.estimators.maps.base import TransformerMap, row_map
 from krein.estimators.maps.fitting import (
     copy_input_tags,
@@ -44,6 +45,7 @@ class RowLearner(ExportMixin, SavableMixin, BaseEstimator, ABC):
     kernel: Any
     features: Any
     random_state: Any
+    verbose: bool
 
     model_: Model
     intercept_: Any
@@ -63,6 +65,7 @@ class RowLearner(ExportMixin, SavableMixin, BaseEstimator, ABC):
 
     # ---- fitting
 
+    @tells_stages
     @unchanged_on_error
     @quiet_blas()
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -84,6 +87,7 @@ class RowLearner(ExportMixin, SavableMixin, BaseEstimator, ABC):
         self._learn(*self._rows(X, y, sample_weight))
         return self
 
+    @tells_stages
     @unchanged_on_error
     @quiet_blas()
     def fit_chunks(self, chunks: Iterable[tuple[Any, ...]]) -> Self:

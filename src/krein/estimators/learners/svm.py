@@ -47,6 +47,8 @@ class KreinSVC(NewtonClassifier):
         Largest number of steps.
     random_state : int, RandomState or None, default=None
         For the default feature map.
+    verbose : bool, default=False
+        Whether a fit shows how far it is: bars on a terminal and in a notebook, lines elsewhere.
 
     Attributes
     ----------
@@ -107,6 +109,7 @@ class KreinSVC(NewtonClassifier):
         tol: float = 1e-4,
         max_iter: int = 1000,
         random_state: Any = None,
+        verbose: bool = False,
     ) -> None:
         self.kernel = kernel
         self.features = features
@@ -116,6 +119,7 @@ class KreinSVC(NewtonClassifier):
         self.tol = tol
         self.max_iter = max_iter
         self.random_state = random_state
+        self.verbose = verbose
 
     def _candidates(self) -> Candidates:
         if isinstance(self.C, str):

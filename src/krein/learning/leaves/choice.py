@@ -13,6 +13,7 @@ from krein.kernels import Kernel, Laplacian, Matern
 from krein.learning.leaves.leaf import LeafSettings, leave_one_out
 from krein.learning.limits import MARGINS
 from krein.rows.equal import MergedRows, merge_rows
+from krein.show.progress import report
 
 __all__ = ["LeafChoice", "LeafRows", "choose_settings"]
 
@@ -144,6 +145,7 @@ def _best(
 
     def fill(number: int) -> None:
         errors[number] = _errors(leaves, parts, trials[number])
+        report("settings of leaves", sum(map(bool, errors)), len(trials))
 
     share(fill, range(len(trials)))
     best = known

@@ -36,6 +36,7 @@ from krein.learning.leaves.model import LeafModel, joined
 from krein.learning.leaves.splits import Division, SplitTree, divide, outline
 from krein.rows.equal import equal_rows
 from krein.rows.source import Parts
+from krein.show.progress import report as told
 
 __all__ = [
     *("LEAF_ROWS", "ONE_LEAF_ROWS", "LeafFit", "Report", "coarse_tree", "fit_leaves", "fit_part", "leaf_rows_for"),
@@ -110,6 +111,7 @@ def fit_part(rows: LeafRows, choice: LeafChoice, *, leaf_rows: int = LEAF_ROWS) 
         solved[leaf] = solve_leaf(
             here.X, here.residual(choice.part), here.weight, choice.settings, alone=tree.n_leaves == 1
         )
+        told("leaves", sum(leaf is not None for leaf in solved), tree.n_leaves)
 
     largest = int(np.diff(divided.distinct.bounds).max())
     at_once = max(1, _MATRIX_BYTES // max(1, 4 * largest**2))

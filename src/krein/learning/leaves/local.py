@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, final
 
 import numpy as np
@@ -18,11 +19,11 @@ from krein.learning.leaves.splits import SplitTree
 from krein.learning.metric import LearnedMetric, placed_metric
 from krein.learning.model import Model
 from krein.learning.tuning.placement import Placement, normal_scores, scaled_columns
-from krein.learning.tuning.trials import tell_watcher
 from krein.rows.columns import ColumnSummary
 from krein.rows.equal import merge_rows
 from krein.rows.source import RowSource
 from krein.rows.targets import Targets
+from krein.show.progress import report as told
 
 __all__ = ["LocalModel", "LocalPart", "LocalPlan", "LocalTask", "fit_local", "plan_local"]
 
@@ -154,7 +155,7 @@ def plan_local(
 
 def fit_local(task: LocalTask, rows: RowSource, *, report: Report | None = None) -> LocalPart:
     """Deal rows to leaves and solve them; what is kept is in the units of the targets."""
-    plan, report = task.plan, report or (lambda done, total: tell_watcher(done, total, "leaves"))
+    plan, report = task.plan, report or partial(told, "parts")
     parts = rows.deal(DealtRows(plan.tree, task))
     fit = fit_leaves(parts, plan.tree, leaf_rows=plan.leaf_rows, report=report)
     found = LocalPart(plan.placement, fit.model, fit.choice.part, fit.choice.settings.lam, plan.metric)

@@ -26,9 +26,10 @@ from krein.learning.tuning.rounds import (
     short_list,
     stages,
 )
-from krein.learning.tuning.trials import NOTHING_TRIED, Trial, Trials, tell_watcher
+from krein.learning.tuning.trials import NOTHING_TRIED, Trial, Trials
 from krein.rows.columns import ColumnSummary
 from krein.rows.equal import MergedRows
+from krein.show.progress import report
 
 __all__ = [
     *("FEATURE_CHOICE_ROWS", "Choice", "choose", "feature_round", "fixed_choice", "in_learned_metric"),
@@ -125,7 +126,7 @@ def choose(
         for start in range(0, len(left), _TOGETHER):
             for one in _side_by_side(score, left[start : start + _TOGETHER]):
                 scored.append(one)
-                tell_watcher(len(trials) + len(scored), total, one.candidate.family)
+                report("kernels", len(trials) + len(scored), total)
         left = ranked(scored)
         trials[:0] = [one.trial() for one in left]
         if stage is not rounds[-1]:

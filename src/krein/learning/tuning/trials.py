@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 from krein.kernels import Kernel
 from krein.show.cards import card, card_table, curve, sketch
-from krein.show.progress import report
 
-__all__ = ["NOTHING_TRIED", "Trial", "Trials", "tell_watcher"]
+__all__ = ["NOTHING_TRIED", "Trial", "Trials"]
 
 _SHOWN = 12  # rows of the short form
 
@@ -114,8 +113,3 @@ class Trials:
 
 
 NOTHING_TRIED = Trials(())
-
-
-def tell_watcher(done: int, total: int, family: str) -> None:
-    """Tell whoever watches that one more is tried."""
-    report("leaves" if family == "leaves" else "kernels", done, total)

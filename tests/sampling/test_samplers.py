@@ -26,6 +26,7 @@ from krein.kernels import (
     SphericalPolynomial,
     ThinPlate,
 )
+from krein.kernels.laws import ChiLaw
 from krein.measures import LawPart, SignedMeasure, omega
 from krein.sampling import (
     ALLOCATIONS,
@@ -43,7 +44,6 @@ from krein.sampling import (
     allocate,
     as_sampler,
 )
-from krein.sampling.from_density import gaussian_radius_density
 
 DIM = 8
 ROWS = frozen(unit_vectors(np.random.default_rng(5), 20, DIM))
@@ -93,7 +93,7 @@ def bound(sampler: Sampler, measure: SignedMeasure) -> float:
 def heaviest(part) -> float:
     """Largest ratio of a part's density to that of its surrogate, on all but 1e-12 of the latter."""
     r = np.linspace(1e-3, 9 * matched(part), 20_001)
-    return float(np.max(density(part, r) / gaussian_radius_density(r, matched(part), DIM)))
+    return float(np.max(density(part, r) / ChiLaw(DIM, 1.0 / matched(part)).pdf(r)))
 
 
 def density(part, r: np.ndarray) -> np.ndarray:

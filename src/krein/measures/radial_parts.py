@@ -65,6 +65,19 @@ class RadialPart(ABC):
         """
 
     @abstractmethod
+    def density(self, r: Any) -> np.ndarray:
+        """Mass per unit of radius at radii r; 0 for atoms, which have none.
+
+        Parameters
+        ----------
+        r : array of floats
+
+        Returns
+        -------
+        ndarray of the shape of r
+        """
+
+    @abstractmethod
     def ppf(self, u: Any) -> np.ndarray:
         """Radius below which the fraction u of the mass lies.
 
@@ -133,6 +146,9 @@ class Atoms(RadialPart):
         steps = np.concatenate([[0.0], self._steps()])
         return steps[np.searchsorted(self.radii, np.asarray(r, dtype=np.float64), side="right")]
 
+    def density(self, r: Any) -> np.ndarray:
+        return np.zeros(np.shape(r))
+
     def ppf(self, u: Any) -> np.ndarray:
         index = np.searchsorted(self._steps(), np.asarray(u, dtype=np.float64), side="left")
         return self.radii[np.minimum(index, self.radii.size - 1)]
@@ -186,13 +202,16 @@ class LawPart(RadialPart):
     def cdf(self, r: Any) -> np.ndarray:
         return self.law.cdf(np.asarray(r, dtype=np.float64))
 
+    def density(self, r: Any) -> np.ndarray:
+        return self.total * self.law.pdf(np.asarray(r, dtype=np.float64))
+
     def ppf(self, u: Any) -> np.ndarray:
         return self.law.ppf(np.asarray(u, dtype=np.float64))
 
     def atoms(self) -> Atoms:
         low, high = (float(self.law.ppf(np.array(u))) for u in (_LOST, 1 - _LOST))
         edges = np.concatenate([[0.0], np.geomspace(max(low, 1e-12 * high), high, _TABLE)])
-        return Density(lambda r: self.total * self.law.pdf(r), edges).atoms()
+        return Density(self.density, edges).atoms()
 
 
 @final
@@ -278,16 +297,6 @@ class Density(RadialPart):
         return result.reshape(z.shape)
 
     def density(self, r: Any) -> np.ndarray:
-        """The density at radii r, zero outside the marked panels.
-
-        Parameters
-        ----------
-        r : array of floats
-
-        Returns
-        -------
-        ndarray of the shape of r
-        """
         r = np.asarray(r, dtype=np.float64)
         index = np.searchsorted(self.edges, r, side="right") - 1
         inside = (index >= 0) & (index < self.edges.size - 1)

@@ -9,8 +9,8 @@ import numpy as np
 
 from krein._core.checks import positive_integer, positive_real
 from krein.measures import SignedMeasure
-from krein.sampling.base import Frequencies, Sampler
 from krein.sampling.orthogonal import Orthogonal
+from krein.sampling.sampler import Frequencies, Sampler
 
 __all__ = ["Leverage"]
 

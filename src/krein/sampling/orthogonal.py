@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import final
+from typing import ClassVar, final
 
 import numpy as np
 
 from krein._core.checks import one_of, truth_value
 from krein._core.directions import hadamard_order, orthogonal_directions, structured_rows
 from krein.measures import SignedMeasure, omega
-from krein.sampling.base import Frequencies, Sampler, Structure
-from krein.sampling.parts import paired, signed_weights, strata
+from krein.measures.error_prediction import allocate
+from krein.sampling.sampler import Frequencies, Sampler, Structure, paired, signed_weights, strata
 
 __all__ = ["Hadamard", "Orthogonal", "shared_covariance", "sharing_helps"]
 
@@ -36,6 +36,8 @@ class Orthogonal(Sampler):
         How frequencies are divided between the parts.
     """
 
+    orthogonal: ClassVar[bool] = True
+
     share: bool | str = "auto"
 
     def __post_init__(self) -> None:
@@ -45,12 +47,8 @@ class Orthogonal(Sampler):
         else:
             truth_value(self.share, "share")
 
-    @property
-    def orthogonal(self) -> bool:
-        return True
-
     def _sample(self, measure: SignedMeasure, n: int, rng: np.random.Generator, rows: np.ndarray | None) -> Frequencies:
-        counts = self._counts(measure, n)
+        counts = allocate(measure, n, self.allocation)
         weights = signed_weights(measure, counts)
         if min(counts) and (sharing_helps(measure) if isinstance(self.share, str) else self.share):
             return Frequencies(_shared(measure, counts, rng), weights)
@@ -109,12 +107,10 @@ class Hadamard(Sampler):
     .. [1] F. X. Yu et al. "Orthogonal random features". NeurIPS, 2016.
     """
 
-    @property
-    def orthogonal(self) -> bool:
-        return True
+    orthogonal: ClassVar[bool] = True
 
     def _sample(self, measure: SignedMeasure, n: int, rng: np.random.Generator, rows: np.ndarray | None) -> Frequencies:
-        counts = self._counts(measure, n)
+        counts = allocate(measure, n, self.allocation)
         radii = np.concatenate([strata(part, count, rng) for part, count in paired(measure, counts)])
         p = hadamard_order(measure.dim)
         signs = rng.choice(_SIGNS, size=(-(-n // p), 3, p))

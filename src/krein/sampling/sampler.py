@@ -1,20 +1,20 @@
-"""The interface of a sampler: from a signed measure to frequencies with signed weights."""
+"""The interface of a sampler, from a signed measure to frequencies with signed weights; and what samplers do with its two parts."""
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import final
+from typing import ClassVar, final
 
 import numpy as np
 
 from krein._core.checks import FrozenParams, frozen_array, integer, one_of
 from krein._core.directions import hadamard_order
-from krein.measures import SignedMeasure
-from krein.measures.error_prediction import ALLOCATIONS, allocate
-from krein.sampling.parts import has_density
+from krein.measures import Atoms, RadialPart, SignedMeasure
+from krein.measures.error_prediction import ALLOCATIONS
 
-__all__ = ["Frequencies", "Sampler", "Structure"]
+__all__ = ["Frequencies", "Sampler", "Structure", "mass_up_to", "paired", "signed_weights", "strata"]
 
 _PAPERS_CUT = 10.0  # radius at which the paper cuts a Fourier transform whose mass is infinite
 
@@ -29,20 +29,14 @@ class Sampler(FrozenParams, ABC):
         How frequencies are divided between the positive and the negative part; see `allocate`.
     """
 
+    # whether the measure must have a density, and whether directions are orthogonal in blocks, which lowers the variance
+    needs_density: ClassVar[bool] = False
+    orthogonal: ClassVar[bool] = False
+
     allocation: str = field(default="mass", kw_only=True)
 
     def __post_init__(self) -> None:
         one_of(self.allocation, "allocation", ALLOCATIONS)
-
-    @property
-    def needs_density(self) -> bool:
-        """Whether the measure must have a density."""
-        return False
-
-    @property
-    def orthogonal(self) -> bool:
-        """Whether directions are orthogonal in blocks, which lowers the variance."""
-        return False
 
     @property
     def cut(self) -> float:
@@ -75,16 +69,14 @@ class Sampler(FrozenParams, ABC):
         n = integer(n_frequencies, "the number of frequencies", least=0)
         if n == 0 or measure.mass == 0.0:
             return Frequencies(np.zeros((n, measure.dim)), np.zeros(n))
-        if self.needs_density and not (has_density(measure.positive) and has_density(measure.negative)):
+        if self.needs_density and any(
+            isinstance(part, Atoms) and part.mass > 0.0 for part in (measure.positive, measure.negative)
+        ):
             raise ValueError(
                 f"{type(self).__name__} needs a measure with a density, and this one has atoms; build it with "
                 "method='closed_form' or method='fourier' (with truncate=), or use another sampler"
             )
         return self._sample(measure, n, rng, rows)
-
-    def _counts(self, measure: SignedMeasure, n: int) -> tuple[int, int]:
-        """Frequencies of the positive and of the negative part."""
-        return allocate(measure, n, self.allocation)
 
     @abstractmethod
     def _sample(
@@ -175,3 +167,32 @@ class Frequencies:
         ndarray of shape (m,)
         """
         return np.asarray(np.cos(differences @ self.vectors.T) @ self.weights)
+
+
+def paired(measure: SignedMeasure, counts: tuple[int, int]) -> list[tuple[RadialPart, int]]:
+    """The positive and the negative part, each with its number of frequencies."""
+    return [(measure.positive, counts[0]), (measure.negative, counts[1])]
+
+
+def signed_weights(measure: SignedMeasure, counts: tuple[int, int], inside: float = math.inf) -> np.ndarray:
+    """±mass/count for each part, only the mass at radii up to `inside` counted."""
+    up, down = (mass_up_to(part, inside) / max(count, 1) for part, count in paired(measure, counts))
+    return np.repeat([up, -down], counts)
+
+
+def mass_up_to(part: RadialPart, radius: float) -> float:
+    """Mass of a part at radii up to one."""
+    if part.mass == 0.0 or math.isinf(radius):
+        return part.mass
+    return part.mass * float(part.cdf(np.array(radius)))
+
+
+def strata(part: RadialPart, count: int, rng: np.random.Generator) -> np.ndarray:
+    """One radius from each of `count` slices of equal mass, ascending.
+
+    Frequencies of one block then have nearly the same length, which takes up to half the variance off a random order: on a
+    common sphere orthogonal directions are at their most complementary.
+    """
+    if not count:
+        return np.empty(0)
+    return part.ppf((np.arange(count) + rng.random(count)) / count)

@@ -37,6 +37,12 @@ def test_masses_are_tiny_and_the_negative_part_begins_beyond_five():
     assert first == pytest.approx(special.jn_zeros(10, 1)[0] / 2, abs=0.01)
 
 
+def test_the_kernel_at_zero_is_the_difference_of_the_masses():
+    measure = line_measure(SphericalPolynomial(3, 1), DIM)
+    value = measure.evaluate(DIM, np.zeros(1))[0]
+    np.testing.assert_allclose(value, measure.masses[0] - measure.masses[1], rtol=1e-12)
+
+
 @pytest.mark.parametrize("way", ["from_grid", "by_rejection"])
 def test_radii_follow_the_density(way):
     """The distribution of 4,000 radii is nearer to the one asked for than Kolmogorov's 1.95/√n, which fails once in a thousand."""

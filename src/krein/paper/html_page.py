@@ -47,7 +47,7 @@ class Section:
 
 
 def html_page(
-    sections: Sequence[Section], verdicts: Sequence[Verdict], introduction: Sequence[str], methods: Table
+    sections: Sequence[Section], verdicts: Sequence[Verdict], introduction: Sequence[str], ends: Sequence[Table]
 ) -> str:
     """The whole document."""
     links = "".join(
@@ -71,7 +71,7 @@ def html_page(
         + "".join(_section(one, [v for v in verdicts if v.experiment == one.experiment.name]) for one in sections)
         + '<h2 id="how">How this page was made</h2>'
         + "".join(how)
-        + table_html(methods, prose=True)
+        + "".join(table_html(table, prose=True) for table in ends)
     )
     heading = "Learning in Kreĭn spaces with signed measures: the paper, checked"
     return document("krein: the paper, checked", heading, body)

@@ -65,8 +65,8 @@ class LineMeasure:
 
     def evaluate(self, dim: int, z: np.ndarray) -> np.ndarray:
         """The kernel that radii with this density and uniform directions give."""
-        signed = (self.densities[0] - self.densities[1]) * np.gradient(self.radii)
-        return np.asarray(omega(dim, np.multiply.outer(z, self.radii)) @ signed)
+        waves = omega(dim, np.multiply.outer(np.asarray(z, dtype=np.float64), self.radii))
+        return np.asarray(np.trapezoid(waves * (self.densities[0] - self.densities[1]), self.radii))
 
     def from_grid(self, part: int, count: int, rng: np.random.Generator) -> np.ndarray:
         """Radii by the inverse of the sums over the grid, which is interpolated."""

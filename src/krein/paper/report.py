@@ -9,6 +9,7 @@ from pathlib import Path
 from krein._core.files import write_whole
 from krein.paper.catalog import known_experiments
 from krein.paper.claims import Verdict, verdict_on
+from krein.paper.costs import cost_table
 from krein.paper.data import DIMENSIONS, SCALING
 from krein.paper.experiment import Experiment
 from krein.paper.html_page import Section, html_page
@@ -48,7 +49,7 @@ def write_report(out: Path, plan: Plan, finished: Mapping[str, Record]) -> tuple
     everything = [record for some in records.values() for record in some]
     methods = methods_table({record.run.method for record in everything})
     path = out / "index.html"
-    write_whole(path, html_page(sections, verdicts, _introduction(plan, everything), methods))
+    write_whole(path, html_page(sections, verdicts, _introduction(plan, everything), (methods, cost_table(records))))
     return path, verdicts
 
 

@@ -68,6 +68,7 @@ _EXACT = {
     "similarity_": BlockSource,
     "X_fit_": _Rows | Objects | None,
     "n_evaluations_": int | None,
+    "choice_": Choice | None,
     "dual_coef_": _Array,
     "intercept_": float | _Array,
 }
@@ -75,6 +76,9 @@ _EXACT_SVC = {
     **_EXACT,
     "classes_": _Array,
     "n_negative_": int,
+    "C_": float | None,
+    "Cs_": _Array | None,
+    "cv_scores_": _Array | None,
     "carry_": _Array,
     "support_": _Array,
     "n_support_": _Array,

@@ -7,7 +7,9 @@ import pytest
 import scipy.sparse as sp
 from scipy.linalg import LinAlgWarning
 from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import cross_val_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from certificates import machine_gap, pair_machines
@@ -22,7 +24,7 @@ from krein.learning import SingularSystemError
     [
         ExactKreinRidge(),
         ExactKreinRidge("precomputed"),
-        ExactKreinSVC(),
+        ExactKreinSVC(tol=1e-11),
         ExactKreinSVC("precomputed"),
     ]
 )
@@ -113,15 +115,68 @@ def test_on_a_positive_kernel_it_is_an_ordinary_svc(rows):
 
 
 @pytest.mark.parametrize("lam", [1e-4, 1e-2])
-def test_with_default_kernels_it_is_the_reference_of_ridge_on_features(rows, lam):
+def test_with_one_kernel_it_is_the_reference_of_ridge_on_features(rows, lam):
     """On features that give K exactly both solve one problem, so they differ by rounding over nλ only."""
     X, y, _ = rows
     X, X_new, y = X[:60], X[60:], y[:60]
     features = KreinNystroem(n_components=60, landmarks=X, eigenvalue_tol=1e-13)
     streamed = KreinRidge(features, lam=lam).fit(X, y)
-    exact = ExactKreinRidge(lam=lam).fit(X, y)
+    exact = ExactKreinRidge(DeltaGaussian(), lam=lam).fit(X, y)
     np.testing.assert_allclose(exact.predict(X_new), streamed.predict(X_new), rtol=0, atol=1e-8)
     assert exact.similarity_.kernel == DeltaGaussian()
+
+
+@pytest.mark.parametrize("load", [load_breast_cancer, load_wine])
+def test_with_nothing_set_columns_of_all_units_are_learned_from(load):
+    X, y = load(return_X_y=True)
+    assert np.ptp(X, axis=0).max() > 100 * np.ptp(X, axis=0).min()
+    assert cross_val_score(ExactKreinSVC(), X, y, cv=3).mean() > 0.95
+    model = ExactKreinSVC().fit(X[::2], y[::2])
+    assert model.choice_.kernel == model.similarity_.kernel
+    np.testing.assert_array_equal(model.predict(X * 1.0), model.predict(X))
+    np.testing.assert_array_equal(
+        ExactKreinSVC().fit(X[::2] * 2.0**-60, y[::2]).predict(X * 2.0**-60), model.predict(X)
+    )
+
+
+def test_a_chosen_kernel_is_the_one_of_ridge():
+    X, y = load_diabetes(return_X_y=True)
+    exact, ridge = ExactKreinRidge().fit(X, y), KreinRidge(solver="exact").fit(X, y)
+    assert exact.choice_.kernel == ridge.choice_.kernel
+    again = ExactKreinRidge(exact.choice_.kernel, lam=exact.lam_).fit(exact.choice_.placement(X), y)
+    np.testing.assert_allclose(exact.predict(X), again.predict(exact.choice_.placement(X)), rtol=1e-12)
+
+
+class TestCost:
+    def test_it_is_in_proportion_to_the_matrix(self, rows):
+        X, _, labels = rows
+        K = DeltaGaussian()(X)
+        model, larger = (ExactKreinSVC("precomputed").fit(factor * K, labels) for factor in (1.0, 1024.0))
+        assert pytest.approx(model.C_ / 1024.0, rel=1e-12) == larger.C_
+        np.testing.assert_array_equal(larger.predict(1024.0 * K), model.predict(K))
+        unit = np.abs(np.linalg.eigvalsh(K)).mean()
+        np.testing.assert_allclose(model.Cs_ * unit, [100.0, 1.0, 10.0, 1000.0])
+
+    def test_the_usual_one_is_left_for_a_clear_gain_only(self):
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(200, 2))
+        K = np.exp(-np.square(X[:, None] - X).sum(axis=2))
+        clean = X[:, 0] > 0
+        noisy = clean ^ (rng.uniform(size=200) < 0.25)
+        for labels, leaves in ((clean, False), (noisy, True)):
+            model = ExactKreinSVC("precomputed").fit(K, labels)
+            usual, *others = model.cv_scores_
+            assert (model.Cs_[0] == model.C_) == (not leaves)
+            assert (max(others) > usual + 0.01) == leaves
+
+    def test_classes_of_one_object_leave_nothing_to_compare(self):
+        model = ExactKreinSVC("euclidean").fit([[0.0], [1.0]], [0, 1])
+        assert model.Cs_[0] == model.C_
+
+    def test_a_given_cost_is_taken(self, rows):
+        X, _, labels = rows
+        model = ExactKreinSVC(DeltaGaussian(), C=3.0).fit(X, labels)
+        assert (model.C_, model.Cs_, model.cv_scores_) == (3.0, None, None)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -207,7 +262,9 @@ def test_bad_matrices(rows):
     with pytest.raises(ValueError, match="C must be positive"):
         ExactKreinSVC(C=0.0).fit(X, labels)
     with pytest.raises(TypeError, match="C must be a real number"):
-        ExactKreinSVC(C="auto").fit(X, labels)
+        ExactKreinSVC(C=[1.0]).fit(X, labels)
+    with pytest.raises(ValueError, match="C must be 'auto' or a positive number"):
+        ExactKreinSVC(C="best").fit(X, labels)
     with pytest.raises(ValueError, match="tol must be positive"):
         ExactKreinSVC(tol=-1.0).fit(X, labels)
     with pytest.raises(TypeError, match="fit_intercept must be True or False"):

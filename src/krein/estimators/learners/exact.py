@@ -6,29 +6,23 @@ from typing import Any, Self, final
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.svm import SVC
 from sklearn.utils.validation import check_is_fitted
 
-from krein._core.checks import positive_real, truth_value
+from krein._core.checks import one_of, positive_real, truth_value
 from krein._core.rows import rows_times
 from krein._core.threads import quiet_blas
 from krein.estimators.frozen_params import FrozenParamsMixin
+from krein.estimators.learners.flipped_machine import FlippedMachine, chosen_cost
 from krein.estimators.learners.input_checks import check_labels, check_numbers, check_weight
 from krein.estimators.learners.kernel_matrix import KernelMatrixMixin
 from krein.estimators.learners.telling import tells_stages
 from krein.files.models import SavableMixin
 from krein.learning.exact_ridge import fit_exact_ridge
 from krein.learning.strengths import check_lam
-from krein.nystroem import signed_spectrum
 from krein.rows.equal import find_copies
 from krein.rows.targets import class_factors
 
 __all__ = ["ExactKreinRidge", "ExactKreinSVC"]
-
-_CACHE = 500  # megabytes that LibSVM may keep of the kernel matrix
-_LEAST_ITERATIONS = (
-    10**6
-)  # before LibSVM gives up with a warning: costs that no machine can meet would keep it busy for ever
 
 
 @final
@@ -42,7 +36,8 @@ class ExactKreinRidge(KernelMatrixMixin, SavableMixin, RegressorMixin, FrozenPar
     kernel : Kernel, callable, Similarity, DistanceKernel, str or None, default=None
         A kernel of `krein.kernels`; a function of two objects of any kind or of two sequences of objects, alone or in a
         `Similarity`; a `DistanceKernel`, or the name of a distance for one; or ``"precomputed"``, for similarities of rows to the
-        training rows. It must be symmetric and may have any signs. None means ``DeltaGaussian()``, as in every map.
+        training rows. It must be symmetric and may have any signs. None: scaling, kernel and length scale are chosen from the
+        data, as in `KreinRidge`.
     regularizer : {"hilbert", "two", "krein"}, default="hilbert"
         ``"hilbert"`` regularizes with :math:`|K|`, ``"two"`` with its positive and negative parts separately, ``"krein"`` with
         K itself.
@@ -59,6 +54,8 @@ class ExactKreinRidge(KernelMatrixMixin, SavableMixin, RegressorMixin, FrozenPar
         Coefficients of the columns of the kernel matrix.
     intercept_ : float or ndarray
     lam_ : float or pair
+    choice_ : Choice or None
+        What was chosen for ``kernel=None``: the placement of rows, the kernel, and the table of those that were tried.
     similarity_ : Similarity
         The kernel in the form in which rows are compared.
     X_fit_ : array or CSR matrix of shape (n_samples, n_features), Objects, or None for ``"precomputed"``
@@ -116,9 +113,10 @@ class ExactKreinRidge(KernelMatrixMixin, SavableMixin, RegressorMixin, FrozenPar
         X, y = self._checked_pair(X, y, multi_output=True)
         candidates = check_lam(self.lam, self.regularizer, "loo")
         intercept = truth_value(self.fit_intercept, "fit_intercept")
-        copies = find_copies(len(y), self._comparable(X), check_weight(sample_weight, len(y)))
+        weight = check_weight(sample_weight, len(y))
+        copies = find_copies(len(y), self._comparable(X), weight)
         targets = check_numbers(y).reshape(len(y), -1)
-        trained = self._train(X, targets)
+        trained, choice = self._train(X, targets, weight)
         found = fit_exact_ridge(
             copies.matrix(trained.matrix),
             copies.means(targets),
@@ -127,7 +125,7 @@ class ExactKreinRidge(KernelMatrixMixin, SavableMixin, RegressorMixin, FrozenPar
             candidates=candidates,
             intercept=intercept,
         )
-        self._keep(trained)
+        self._keep(trained, choice)
         self.lam_ = found.lam if self.regularizer == "two" else found.lam[0]
         dual = copies.spread(found.dual)
         self.dual_coef_ = dual[:, 0] if y.ndim == 1 else dual
@@ -157,8 +155,6 @@ class ExactKreinRidge(KernelMatrixMixin, SavableMixin, RegressorMixin, FrozenPar
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
-        # A kernel of unit length scale fits data of that scale only
-        tags.regressor_tags.poor_score = self.kernel is None
         return tags
 
 
@@ -176,8 +172,9 @@ class ExactKreinSVC(KernelMatrixMixin, SavableMixin, ClassifierMixin, FrozenPara
     ----------
     kernel : Kernel, callable, Similarity, DistanceKernel, str or None, default=None
         As in `ExactKreinRidge`.
-    C : float, default=1.0
-        Cost of a violated margin.
+    C : "auto" or float, default="auto"
+        Cost of a violated margin. ``"auto"``: 100, or 1, 10 or 1000 if that gains more than its standard error on held-out objects,
+        for a matrix whose eigenvalues have a mean size of 1, and in proportion for others.
     class_weight : mapping of labels to float, "balanced" or None, default=None
         Factors of C for the rows of each class. ``"balanced"`` gives every class the same total weight.
     tol : float, default=1e-4
@@ -192,6 +189,12 @@ class ExactKreinSVC(KernelMatrixMixin, SavableMixin, ClassifierMixin, FrozenPara
         Maps similarities to the training rows to those to the support vectors after the flip.
     n_negative_ : int
         Number of negative eigenvalues of the kernel matrix, beyond rounding.
+    C_ : float
+        The cost that was used.
+    Cs_, cv_scores_ : ndarray or None
+        Costs that were compared, and the accuracy of each on held-out objects.
+    choice_ : Choice or None
+        As in `ExactKreinRidge`.
     similarity_ : Similarity
     X_fit_ : array or CSR matrix of shape (n_samples, n_features), Objects, or None for ``"precomputed"``
         As in `ExactKreinRidge`.
@@ -226,7 +229,7 @@ class ExactKreinSVC(KernelMatrixMixin, SavableMixin, ClassifierMixin, FrozenPara
         self,
         kernel: Any = None,
         *,
-        C: float = 1.0,
+        C: str | float = "auto",
         class_weight: Any = None,
         tol: float = 1e-4,
         verbose: bool = False,
@@ -254,31 +257,34 @@ class ExactKreinSVC(KernelMatrixMixin, SavableMixin, ClassifierMixin, FrozenPara
         -------
         self
         """
-        C, tol = positive_real(self.C, "C"), positive_real(self.tol, "tol")
+        tol = positive_real(self.tol, "tol")
+        if isinstance(self.C, str):
+            one_of(self.C, "C", ("auto",), otherwise=" or a positive number")
+        given = None if isinstance(self.C, str) else positive_real(self.C, "C")
         X, y = self._checked_pair(X, y)
         y = check_labels(y)
         _, codes = np.unique(y, return_inverse=True)
-        copies = find_copies(len(y), self._comparable(X), check_weight(sample_weight, len(y)), codes)
+        weight = check_weight(sample_weight, len(y))
+        copies = find_copies(len(y), self._comparable(X), weight, codes)
         classes, labels = np.unique(y[copies.first], return_inverse=True)
         if classes.size < 2:
             raise ValueError(
                 f"y must contain at least 2 classes among rows of positive weight, got only one class: {classes.tolist()}"
             )
         factors = class_factors(self.class_weight, classes, np.bincount(labels, copies.weight))
-        cost = copies.weight if factors is None else copies.weight * factors[labels]
-        trained = self._train(X, np.where(y[:, None] == classes, 1.0, -1.0))
-        # a row of weight 2 is two rows of the matrix: its spectrum is that of the matrix scaled by the roots
-        root = np.sqrt(copies.weight)
-        spectrum = signed_spectrum(copies.matrix(trained.matrix) * np.multiply.outer(root, root))
-        machine = SVC(
-            C=C, kernel="precomputed", tol=tol, cache_size=_CACHE, max_iter=max(_LEAST_ITERATIONS, 100 * len(y))
-        )
-        machine.fit(spectrum.flipped() / np.multiply.outer(root, root), y[copies.first], cost)
-        self._keep(trained)
+        trained, choice = self._train(X, np.where(y[:, None] == classes, 1.0, -1.0), weight)
+        matrix = copies.matrix(trained.matrix)
+        problem = y[copies.first], copies.weight, np.ones(labels.size) if factors is None else factors[labels]
+        costs, scores = None, None
+        if given is None:
+            given, costs, scores = chosen_cost(matrix, *problem, tol)
+        found = FlippedMachine.fit(matrix, *problem, given, tol)
+        machine = found.machine
+        self._keep(trained, choice)
+        self.C_, self.Cs_, self.cv_scores_ = given, costs, scores
         self.classes_ = machine.classes_
-        self.n_negative_ = spectrum.n_negative
-        carry = root[:, None] * spectrum.flip_of(machine.support_) / root[machine.support_]
-        self.carry_ = np.ascontiguousarray(copies.spread(carry))
+        self.n_negative_ = found.spectrum.n_negative
+        self.carry_ = np.ascontiguousarray(copies.spread(found.carry))
         # LibSVM's own form of the solution: pairs of classes in order, support vectors grouped by class
         self.support_ = copies.first[machine.support_].astype(np.int32)
         self.n_support_ = machine.n_support_

@@ -14,6 +14,10 @@ from krein.estimators.maps.base import default_kernel
 from krein.estimators.maps.objects import check_objects, object_tags
 from krein.estimators.numbers import checked_rows, unmasked
 from krein.learning.distance_choice import tuned_matrix
+from krein.learning.limits import EXACT_ROWS
+from krein.learning.tuning.choice import Choice, choose
+from krein.rows.columns import ColumnSummary
+from krein.rows.equal import merge_rows
 from krein.similarities import (
     BlockSource,
     KernelSimilarity,
@@ -37,6 +41,7 @@ class KernelMatrixMixin(BaseEstimator):
     similarity_: BlockSource
     X_fit_: Any
     n_evaluations_: int
+    choice_: Choice | None
     _stands_for: ClassVar[Mapping[str, Callable[[Any], Any]]] = {"kernel": default_kernel}
 
     def _checked_pair(self, X: Any, y: Any, **options: Any) -> tuple[Any, np.ndarray]:
@@ -51,22 +56,28 @@ class KernelMatrixMixin(BaseEstimator):
         """Training rows whose copies can be told by their content; None for objects and precomputed similarities."""
         return None if is_called(self.kernel) or is_precomputed(self.kernel) else X
 
-    def _train(self, X: Any, targets: np.ndarray) -> TrainingMatrix:
-        """The symmetric matrix of similarities of checked training rows, which `_keep` stores what is needed of.
+    def _train(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> tuple[TrainingMatrix, Choice | None]:
+        """The symmetric matrix of similarities of checked training rows, and the choice of a kernel; `_keep` stores both.
 
         Targets, numbers or ±1 for each class, are for a kernel that is to be chosen by what it predicts.
         """
+        if self.kernel is None:
+            columns = ColumnSummary.of(X, weight) if isinstance(X, np.ndarray) else None
+            choice = choose(merge_rows(X, targets, weight, most=EXACT_ROWS), columns=columns)
+            own = KernelSimilarity(choice.kernel)
+            return own.training(own.place(choice.placement(X))), choice
         similarity, kernel = as_similarity(self.kernel), distance_of(self.kernel)
         if kernel is None or not kernel.needs_fit:
-            return similarity.training(similarity.place(X))
+            return similarity.training(similarity.place(X)), None
         # the distances first; the median is that of all pairs here
         if isinstance(similarity, Similarity):
             similarity = replace(similarity, function=kernel.as_distance())
         else:
             similarity = as_similarity(kernel.as_distance())
-        return tuned_matrix(similarity.training(similarity.place(X)), kernel, targets)
+        return tuned_matrix(similarity.training(similarity.place(X)), kernel, targets), None
 
-    def _keep(self, trained: TrainingMatrix) -> None:
+    def _keep(self, trained: TrainingMatrix, choice: Choice | None) -> None:
+        self.choice_ = choice
         self.similarity_, self.X_fit_ = trained.similarity, trained.rows
         self.n_evaluations_ = trained.n_evaluations
 
@@ -78,7 +89,8 @@ class KernelMatrixMixin(BaseEstimator):
             if called
             else checked_rows(self, X, **self._rows, reset=False)
         )
-        placed = self.similarity_.place(X)
+        choice = vars(self).get("choice_")  # which files of 0.1 do not have
+        placed = self.similarity_.place(X if choice is None else choice.placement(X))
         return np.asarray(self.similarity_.block(placed, self.X_fit_), dtype=np.float64)
 
     @property
@@ -99,6 +111,9 @@ class KernelMatrixMixin(BaseEstimator):
         if isinstance(similarity, PrecomputedSimilarity):
             fits = rows is None and columns == n_samples
         elif isinstance(similarity, KernelSimilarity):
+            choice = vars(self).get("choice_")
+            if choice is not None and columns is not None:
+                columns = choice.placement.n_outputs(columns)
             fits = rows is not None and rows.shape == (n_samples, columns)
         else:
             fits = isinstance(rows, Objects) and len(rows) == n_samples

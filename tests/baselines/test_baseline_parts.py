@@ -9,10 +9,11 @@ import pytest
 from baseline_maps import rows
 
 from krein._core.directions import hadamard_order
-from krein.baselines import RandomMaclaurin, SphericalRandomFeatures
+from krein.baselines import LeverageNystroem, RandomMaclaurin, SphericalRandomFeatures
 from krein.baselines.allocation import plan_degrees, published_degrees
 from krein.baselines.double_mixture import FrequencyMixture, split_by_eigenvalues
 from krein.baselines.fourier import FourierColumns, systematic_choice
+from krein.baselines.leverage import leverage_scores
 from krein.baselines.products import draw_signs
 from krein.baselines.series import PowerSeries, candidate_series
 from krein.baselines.spherical import PositiveMixture, fit_clipped_gaussians, fit_positive_mixture
@@ -202,3 +203,22 @@ def test_variances_that_overflow_still_divide_the_columns(worst):
     plan = plan_degrees(series, variances, 50, 40, np.random.default_rng(0))
     assert plan.degrees.size + (40 if plan.exact_degree == 1 else 0) == 50
     assert np.isfinite(plan.amplitudes).all()
+
+
+def test_leverage_scores_are_those_of_the_matrix_of_absolute_eigenvalues():
+    """With every row a pivot nothing is approximated: the diagonal of |K| (|K| + λ I)⁻¹ with λ the eigenvalue after the last."""
+    kernel, X, count = DeltaGaussian(1.0, 10.0), rows(60, 4), 12
+    values, vectors = np.linalg.eigh(kernel(X))
+    sizes = np.abs(values)
+    ridge = np.sort(sizes)[::-1][count]
+    expected = np.square(vectors) @ (sizes / (sizes + ridge))
+    found = leverage_scores(kernel, X, count, np.random.default_rng(0))
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+
+
+def test_landmarks_by_leverage_are_training_rows():
+    X = rows(400, 4)
+    f = LeverageNystroem(DeltaGaussian(1.0, 10.0), 16, random_state=0).fit(X)
+    exact = DeltaGaussian(1.0, 10.0)(X)
+    landmarks = [row for row in X if np.abs(f.approximate(row[None], X) - exact[(row == X).all(axis=1)]).max() < 1e-8]
+    assert len(landmarks) >= 16  # at a landmark the approximation is exact

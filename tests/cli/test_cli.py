@@ -20,6 +20,7 @@ from krein.cli import COMMANDS, app, reproduce
 from krein.cli.tables import fair_sample
 from krein.files.tables import TableChunks, open_table
 from krein.kernels import NAMED_KERNELS
+from krein.paper import TASKS, Plan
 from krein.show.style import _figure_class
 
 
@@ -213,7 +214,22 @@ def test_demo_is_the_quick_reproduction(monkeypatch, tmp_path):
     asked = []
     monkeypatch.setattr(reproduce, "reproduce_figures", lambda *arguments: asked.append(arguments))
     assert run("demo", "--out", str(tmp_path / "results")) == 0
-    assert asked == [([], ["letter"], False, tmp_path / "results", 0, "columns", 0)]
+    assert asked == [([], Plan(datasets=("letter", "letter_binary")), tmp_path / "results", 0)]
+
+
+def test_options_of_reproduce_become_a_plan(monkeypatch, tmp_path):
+    asked = []
+    monkeypatch.setattr(reproduce, "reproduce_figures", lambda *arguments: asked.append(arguments))
+    out = ("--out", str(tmp_path))
+    assert run("reproduce", *out) == run("reproduce", "table2", "--full", "--seed", "5", *out) == 0
+    assert run("reproduce", "--full", "--seeds", "10", "--rows", "0", "--datasets", "letter_binary", *out) == 0
+    assert run("reproduce", "--datasets", "all", "--count", "pairs", *out) == 0
+    assert [(list(names), plan) for names, plan, _, _ in asked] == [
+        ([], Plan()),
+        (["table2"], Plan("full", tuple(TASKS), seed=5)),
+        ([], Plan("full", ("letter_binary",), seeds=10, rows=0)),
+        ([], Plan("quick", tuple(TASKS), "pairs")),
+    ]
 
 
 def test_demo_into_a_file(capsys, tmp_path):

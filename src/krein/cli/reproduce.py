@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["demo", "reproduce", "reproduce_figures"]
 
 _OUT = Path("results")  # where results go unless said otherwise
-_QUICK_RUN_SECONDS = 0.25  # processor time of a quick run with its share of starting up, on the average of all
+_QUICK_RUN_SECONDS = 0.15  # processor time of a quick run with its share of starting up, on the average of all
 
 
 _Out: TypeAlias = Annotated[Path, typer.Option("--out", "-o", help="Folder for records, figures and report.")]

@@ -7,11 +7,16 @@ import pytest
 
 from krein._core.errors import SingularSystemError
 from krein.kernels import Cauchy, Gaussian, Kernel, Laplacian, Matern, ThinPlate
-from krein.learning.leaves.leaf import LeafSettings, leave_one_out, solve_leaf
+from krein.learning.leaves.leaf import LeafSettings, SolvedLeaf, solve_leaf
 from krein.learning.single_gram import cross_gram, lower_gram, median_distance
 from krein.rows.equal import merge_rows
 
 SETTINGS = LeafSettings(Laplacian(1.0), 0.5, 1e-3)
+
+
+def solved(X: np.ndarray, y: np.ndarray, weight: np.ndarray | None, settings: LeafSettings = SETTINGS) -> SolvedLeaf:
+    """Rows in the order of their first copies, all of them left out."""
+    return solve_leaf(merge_rows(X, y, weight, in_order=True), settings, X.shape[0])
 
 
 def problem(n: int = 300, d: int = 4, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -48,7 +53,7 @@ def test_median_distance() -> None:
 def test_a_leaf_is_the_ridge_solution(weighted: bool) -> None:
     X, y = problem()
     weight = np.random.default_rng(1).uniform(0.5, 2.0, size=300) if weighted else None
-    leaf = solve_leaf(X, y, weight, SETTINGS)
+    leaf = solved(X, y, weight)
     w = np.ones(300) if weight is None else weight
     K = Laplacian(leaf.scale)(X.astype(np.float64))
     offset = np.average(y, axis=0, weights=w)
@@ -61,7 +66,7 @@ def test_a_leaf_is_the_ridge_solution(weighted: bool) -> None:
 def test_copies_are_whole_number_weights() -> None:
     X, y = problem(60)
     counts = np.arange(60) % 3 + 1
-    copies = solve_leaf(np.repeat(X, counts, axis=0), np.repeat(y, counts, axis=0), None, SETTINGS)
+    copies = solved(np.repeat(X, counts, axis=0), np.repeat(y, counts, axis=0), None)
     np.testing.assert_array_equal(copies.rows, X)
     K = Laplacian(copies.scale)(X.astype(np.float64))
     ridge = 60 * np.median(counts) * 1e-3 / counts
@@ -77,7 +82,7 @@ def test_a_row_of_many_copies_does_not_flatten_the_others() -> None:
     weight = np.append(np.ones(200), 1e6)
     settings = LeafSettings(Laplacian(1.0), 1.0, 1e-4)
     alone, beside = (
-        solve_leaf(rows, values, each, settings)
+        solved(rows, values, each, settings)
         for rows, values, each in ((X, y, None), (far, np.concatenate([y, np.zeros((1, 2))]), weight))
     )
     values = [Laplacian(leaf.scale)(X.astype(np.float64)) @ leaf.dual[:200] + leaf.offset for leaf in (alone, beside)]
@@ -97,24 +102,26 @@ def test_leave_one_out_is_what_it_says(repeated: int) -> None:
     for i in range(40):
         others = np.delete(np.arange(40), i)
         total += np.square(rest[i] - K[i, others] @ np.linalg.solve(K[np.ix_(others, others)], rest[others]))
-    found = leave_one_out(merge_rows(X, y, in_order=True), SETTINGS)
+    found = solved(X, y, None).errors
     assert found.weight.sum() == 40
     np.testing.assert_allclose(found.weight @ found.squares, total, rtol=1e-4)
-    nothing = leave_one_out(merge_rows(X, y, in_order=True), None)
-    np.testing.assert_allclose(nothing.weight @ nothing.squares, np.square(y).sum(axis=0))
+    np.testing.assert_allclose(found.weight @ found.plain, np.square(y).sum(axis=0))
+    merged = merge_rows(X, y, in_order=True)
+    last = solve_leaf(merged, SETTINGS, 7).errors
+    np.testing.assert_allclose(last.squares, found.squares[-7:], rtol=1e-4)
 
 
 @pytest.mark.parametrize("n", [1, 2, 500])
 def test_one_class_or_one_value_is_a_constant(n: int) -> None:
     X, _ = problem(n)
-    leaf = solve_leaf(X, np.full((n, 3), 0.7), None, SETTINGS)
+    leaf = solved(X, np.full((n, 3), 0.7), None)
     assert not leaf.dual.any()
     np.testing.assert_allclose(leaf.offset, 0.7)
 
 
 def test_copies_of_one_row_predict_their_mean() -> None:
     X, y = np.ones((500, 3), dtype=np.float32), np.arange(500.0)[:, None]
-    leaf = solve_leaf(X, y, None, LeafSettings(Laplacian(1.0), 1.0, 1e-6))
+    leaf = solved(X, y, None, LeafSettings(Laplacian(1.0), 1.0, 1e-6))
     assert leaf.rows.shape == (1, 3)
     assert float(leaf.dual.sum() + leaf.offset[0]) == pytest.approx(249.5, rel=1e-12)
 
@@ -123,7 +130,7 @@ def test_a_singular_matrix_is_solved_in_double_precision() -> None:
     """Rows so near each other that single precision cannot tell the matrix from a singular one."""
     X, y = problem(200)
     X[100:] = X[:100] + np.float32(1e-6)
-    leaf = solve_leaf(X, y, None, LeafSettings(Gaussian(1.0), 2.0, 1e-12))
+    leaf = solved(X, y, None, LeafSettings(Gaussian(1.0), 2.0, 1e-12))
     assert leaf.dual.dtype == np.float64
     assert np.isfinite(leaf.dual).all()
     K = Gaussian(leaf.scale)(X.astype(np.float64))
@@ -134,8 +141,8 @@ def test_a_singular_matrix_is_solved_in_double_precision() -> None:
 
 def test_a_kernel_that_is_not_definite_gets_the_ridge_it_needs_or_an_error() -> None:
     X, y = problem(100)
-    leaf = solve_leaf(X, y, None, LeafSettings(-1.0 * Gaussian(1.0), 1.0, 1e-3))
+    leaf = solved(X, y, None, LeafSettings(-1.0 * Gaussian(1.0), 1.0, 1e-3))
     assert np.isfinite(leaf.dual).all()
     far = X * np.float32(1e12)
     with pytest.raises(SingularSystemError, match="positive definite"):
-        solve_leaf(far, y, None, LeafSettings(ThinPlate(), 1e-12, 1e-16))
+        solved(far, y, None, LeafSettings(ThinPlate(), 1e-12, 1e-16))

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from krein._core.threads import thread_limit
 from krein.kernels import Laplacian
-from krein.learning.leaves.choice import LeafChoice, LeafRows, choose_settings
+from krein.learning.leaves import choice as leaf_choice
+from krein.learning.leaves import fit as leaf_fit
+from krein.learning.leaves.choice import LeafRows
 from krein.learning.leaves.dealt_rows import DealtRows
 from krein.learning.leaves.fit import LeafFit, coarse_tree, fit_leaves, fit_part, leaves_to_look_at
-from krein.learning.leaves.leaf import LeafSettings
+from krein.learning.leaves.leaf import LeafSettings, LeftOutErrors, SolvedLeaf
 from krein.learning.leaves.model import LeafModel
+from krein.learning.leaves.splits import SplitTree
+from krein.rows.equal import MergedRows
 
-CHOICE = LeafChoice(LeafSettings(Laplacian(1.0), 1.0, 1e-4), 0.0, 0.0)
+SETTINGS = LeafSettings(Laplacian(1.0), 1.0, 1e-4)
 
 
 def table(n: int, seed: int = 0) -> LeafRows:
@@ -37,9 +43,16 @@ def prepared(start: int, X: np.ndarray, y: np.ndarray, weight: np.ndarray | None
     return LeafRows(X, y, None, weight)
 
 
+def one_part(rows: LeafRows, leaf_rows: int = 4096) -> LeafFit:
+    tree = SplitTree(np.empty((0, rows.X.shape[1])), np.empty(0), np.empty((0, 2), dtype=int))
+    dealt = DealtRows(tree, lambda *_: rows)
+    dealt.add(0, rows.X, rows.targets, None)
+    return fit_leaves(dealt, tree, leaf_rows=leaf_rows)
+
+
 def test_one_leaf_is_one_exact_problem() -> None:
     rows = table(400)
-    model = fit_part(rows, CHOICE)
+    model = fit_part(rows, SETTINGS).model
     assert model.n_leaves == 1
     K = Laplacian(float(model.scales[0]))
     offset = rows.targets.mean(axis=0)
@@ -50,7 +63,7 @@ def test_one_leaf_is_one_exact_problem() -> None:
 
 def test_each_row_is_predicted_by_its_leaf() -> None:
     rows = table(500)
-    model = fit_part(rows, CHOICE, leaf_rows=64)
+    model = fit_part(rows, SETTINGS, leaf_rows=64).model
     new = table(100, seed=1).X
     leaves = model.tree(new)
     for i in range(100):
@@ -89,8 +102,8 @@ def test_the_global_part_is_taken_where_it_helps() -> None:
     truth = 3.0 * rows.targets
     steep = LeafRows(rows.X, truth, truth + 0.01 * rng.normal(size=truth.shape), None)
     noise = LeafRows(rows.X, truth, 5.0 * rng.normal(size=truth.shape), None)
-    assert choose_settings([steep]).part == 1.0
-    assert choose_settings([noise]).part == 0.0
+    assert one_part(steep).choice.part == 1.0
+    assert one_part(noise).choice.part == 0.0
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -98,10 +111,10 @@ def test_leaves_add_nothing_to_a_global_model_that_leaves_noise(seed: int) -> No
     rng = np.random.default_rng(seed)
     rows = table(600)
     noisy = LeafRows(rows.X, rows.targets + rng.normal(size=rows.targets.shape), rows.targets, None)
-    choice = choose_settings([noisy])
-    assert choice.part == 1.0
-    assert choice.settings.lam == np.inf
-    model = fit_part(noisy, choice, leaf_rows=64)
+    found = one_part(noisy, leaf_rows=64)
+    assert found.choice.part == 1.0
+    assert found.choice.settings.lam == np.inf
+    model = found.model
     assert model.n_leaves > 4
     assert model.rows.shape[0] == model.n_leaves
     np.testing.assert_array_equal(model(rows.X[:20]), 0.0)
@@ -123,14 +136,14 @@ def test_copies_stay_together_and_leave_leaves_as_they_were() -> None:
     """A part with 5,000 copies of one of its rows is divided like the part without them, and that row has their weight."""
     rows = table(500)
     many = rows.some(np.concatenate([np.arange(500), np.full(5000, 7)]))
-    plain, copied = fit_part(rows, CHOICE, leaf_rows=64), fit_part(many, CHOICE, leaf_rows=64)
+    plain, copied = fit_part(rows, SETTINGS, leaf_rows=64).model, fit_part(many, SETTINGS, leaf_rows=64).model
     np.testing.assert_array_equal(copied.rows, plain.rows)
     np.testing.assert_array_equal(copied.tree.cuts, plain.tree.cuts)
     counts = np.ones(500)
     counts[7] = 5001.0
-    weighted = fit_part(LeafRows(rows.X, rows.targets, None, counts), CHOICE, leaf_rows=64)
+    weighted = fit_part(LeafRows(rows.X, rows.targets, None, counts), SETTINGS, leaf_rows=64).model
     np.testing.assert_allclose(copied(rows.X), weighted(rows.X), atol=1e-5)
-    looked = leaves_to_look_at(many, coarse_tree(rows.X, 500), leaf_rows=64)
+    looked, _ = leaves_to_look_at(many, coarse_tree(rows.X, 500), leaf_rows=64)
     assert max(np.unique(leaf.X, axis=0).shape[0] for leaf in looked) < 200
 
 
@@ -143,9 +156,9 @@ def test_a_heavy_point_does_not_decide_for_all_others() -> None:
     counts[7] = 100_000.0
     weighted = LeafRows(rows.X, rows.targets, trend, counts)
     copied = LeafRows(rows.X, rows.targets, trend, None).some(np.repeat(np.arange(400), counts.astype(int)))
-    choice = choose_settings([weighted])
+    choice = one_part(weighted).choice
     assert np.isfinite(choice.settings.lam)
-    assert choose_settings([copied]).settings == choice.settings
+    assert one_part(copied).choice.settings == choice.settings
 
 
 def test_copies_do_not_change_the_coarse_tree() -> None:
@@ -157,7 +170,7 @@ def test_copies_do_not_change_the_coarse_tree() -> None:
 
 
 def test_parts_that_do_not_fit_each_other_are_refused() -> None:
-    model = fit_part(table(200), CHOICE, leaf_rows=64)
+    model = fit_part(table(200), SETTINGS, leaf_rows=64).model
     parts = {name: getattr(model, name) for name in LeafModel.__dataclass_fields__}
     for name, value, message in [
         ("dual", model.dual[:-1], "dual of a model"),
@@ -167,3 +180,20 @@ def test_parts_that_do_not_fit_each_other_are_refused() -> None:
     ]:
         with pytest.raises(ValueError, match=message):
             LeafModel(**{**parts, name: value})
+
+
+@pytest.mark.parametrize("n", [5500, 12_000])
+def test_choosing_costs_less_than_solving(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a leaf that is alone, counted in cubes of rows, where no settings are behind the others."""
+    cubes: list[int] = []
+
+    def solved(rows: MergedRows, settings: LeafSettings, scored: int, **_: Any) -> SolvedLeaf:
+        cubes.append(len(rows) ** 3)
+        errors = LeftOutErrors(np.ones((3, rows.Y.shape[1])), np.ones((3, rows.Y.shape[1])), np.ones(3), np.ones(3))
+        return SolvedLeaf(1.0, rows.X, np.zeros(rows.Y.shape, dtype=np.float32), np.zeros(rows.Y.shape[1]), errors)
+
+    for module in (leaf_choice, leaf_fit):
+        monkeypatch.setattr(module, "solve_leaf", solved)
+    one_part(table(n), leaf_rows=n)
+    assert cubes[-1] == n**3
+    assert sum(cubes[:-1]) < n**3

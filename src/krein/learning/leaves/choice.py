@@ -1,4 +1,4 @@
-"""What all leaves share, chosen by leave-one-out on a few of them: kernel, length scale, λ, and the part of the global model."""
+"""What all leaves share: kernel, length scale and λ, chosen on a few, and the part of the global model that they build on."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ import numpy as np
 
 from krein._core.threads import share
 from krein.kernels import Kernel, Laplacian, Matern
-from krein.learning.leaves.leaf import LeafSettings, leave_one_out
+from krein.learning.leaves.leaf import LeafSettings, LeftOutErrors, solve_leaf
 from krein.learning.limits import MARGINS
+from krein.learning.tuning.rounds import at_more_rows
 from krein.rows.equal import MergedRows, merge_rows
 from krein.show.progress import report
 
-__all__ = ["LeafChoice", "LeafRows", "choose_settings"]
+__all__ = ["LeafChoice", "LeafRows", "choose_part", "choose_settings"]
 
 # kernels, and their length scales in units of the median distance
 _SHAPES: tuple[tuple[Kernel, float], ...] = (
@@ -25,9 +26,12 @@ _SHAPES: tuple[tuple[Kernel, float], ...] = (
     (Laplacian(1.0), 1.0),
     (Laplacian(1.0), 0.5),
 )
-_FIRST_LAMBDAS = (1e-3, 1e-5)  # at which these are compared
-_OTHER_LAMBDAS = (1e-2, 1e-4, 1e-6)
+_LAMBDAS = (1e-5, 1e-4, 1e-6, 1e-3, 1e-2)
 _PARTS = (1.0, 0.5, 0.0)  # of the global model
+_ROUNDS = ((1024, None), (2048, 8), (None, 3))  # rows of a leaf, and how many settings are compared on them
+# Rows of a leaf in the last round: so many that each of its factors costs a thirtieth of all that are solved later
+_OF_ALL = 1 / 30
+_SCORED = 1024  # rows, at least, or half of those learned from
 
 
 @final
@@ -58,9 +62,15 @@ class LeafRows:
             None if self.weight is None else self.weight[rows],
         )
 
-    def residual(self, part: float) -> np.ndarray:
-        """Targets less a part of the trend."""
-        return self.targets if self.trend is None or not part else self.targets - part * self.trend
+    @property
+    def parts(self) -> tuple[float, ...]:
+        """Parts of the trend that leaves may build on."""
+        return (0.0,) if self.trend is None else _PARTS
+
+    def merged(self) -> MergedRows:
+        """Distinct rows in no order, with their targets less each part of the trend side by side."""
+        rest = [self.targets if self.trend is None else self.targets - part * self.trend for part in self.parts]
+        return merge_rows(self.X, np.hstack(rest), self.weight)
 
 
 @final
@@ -82,32 +92,58 @@ class LeafChoice:
     score: float
 
 
-def choose_settings(leaves: Sequence[LeafRows]) -> LeafChoice:
-    """Compare settings and parts of the global model, 1, a half and 0, on some leaves.
+def choose_settings(leaves: Sequence[LeafRows], n_leaves: int = 1) -> LeafSettings:
+    """Compare settings by leave-one-out on some of so many leaves.
 
-    Kernel and length scale at two λ, then λ. One factorization serves all parts, so all settings are scored with each part. What
-    was found is kept unless another gains a thousandth. All must gain more than two standard errors over the global model alone;
-    where none does, λ is infinite, and leaves add nothing.
+    All are compared on few rows of each leaf, and on more and more those that are not behind by two standard errors. The global
+    model has no part in it: it has learned from all rows, and would look better beside few of them than it is. λ falls as a leaf
+    has more rows than the last round.
     """
-    parts = (0.0,) if leaves[0].trend is None else _PARTS
-    merged = [
-        merge_rows(leaf.X, np.hstack([leaf.residual(part) for part in parts]), leaf.weight, in_order=True)
-        for leaf in leaves
-    ]
-    plain = None if leaves[0].trend is None else _errors(merged, parts, None)[0]
-    first = [LeafSettings(kernel, factor, lam) for lam in _FIRST_LAMBDAS for kernel, factor in _SHAPES]
-    found = _best(first, merged, parts, plain, None)
-    if found is None:
-        assert plain is not None
-        return LeafChoice(replace(first[0], lam=np.inf), _PARTS[0], plain.mean)
-    others = [replace(found.settings, lam=lam) for lam in _OTHER_LAMBDAS]
-    return _best(others, merged, parts, plain, found) or found
+    merged = [merge_rows(leaf.X, leaf.targets, leaf.weight) for leaf in leaves]
+    left = [LeafSettings(kernel, factor, lam) for lam in _LAMBDAS for kernel, factor in _SHAPES]
+    largest, n_rows = max(map(len, merged)), 0
+    cube = _OF_ALL * n_leaves / len(leaves)
+    most = min(largest, max(_ROUNDS[-2][0] or 0, int(largest * cube ** (1 / 3))))
+    for rows, count in _ROUNDS:
+        before, n_rows = n_rows, min(rows or most, most)
+        if n_rows > before:
+            left = _ranked(left[:count], [one.head(n_rows) for one in merged])
+    return replace(left[0], lam=at_more_rows(left[0].lam, n_rows, largest))
+
+
+def _ranked(trials: Sequence[LeafSettings], leaves: Sequence[MergedRows]) -> list[LeafSettings]:
+    """The best settings, and others that are not behind by more than two standard errors, best first."""
+    found: dict[int, _Errors] = {}
+
+    def fill(number: int) -> None:
+        solved = (solve_leaf(leaf, trials[number], max(_SCORED, len(leaf) // 2)) for leaf in leaves)
+        (found[number],) = _errors([leaf.errors for leaf in solved], 1)
+        report("settings of leaves", len(found), len(trials))
+
+    share(fill, range(len(trials)))
+    order = sorted(found, key=lambda number: found[number].mean)
+    return [trials[number] for number in order if not found[order[0]].gains_over(found[number])]
+
+
+def choose_part(settings: LeafSettings, parts: Sequence[float], errors: Sequence[LeftOutErrors]) -> LeafChoice:
+    """The part of the global model that leaves build on, by the errors of all of them.
+
+    Leaves must gain more than two standard errors over the global model alone, or λ is infinite, and they add nothing.
+    """
+    found = _errors(errors, len(parts))
+    best = min(found, key=lambda one: one.mean)
+    place = next(i for i, one in enumerate(found) if one.mean <= best.mean * (1.0 + MARGINS.equal))
+    if parts[0]:
+        plain = _errors([replace(one, squares=one.plain) for one in errors], len(parts))[0]
+        if not found[place].gains_over(plain):
+            return LeafChoice(replace(settings, lam=np.inf), parts[0], plain.mean)
+    return LeafChoice(settings, parts[place], found[place].mean)
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class _Errors:
-    """Squared leave-one-out errors of the rows of all leaves, with their weights, and the share of each that was left out."""
+    """Squared leave-one-out errors of rows, with their weights, and the share of each that was left out."""
 
     squares: np.ndarray
     weight: np.ndarray
@@ -124,34 +160,9 @@ class _Errors:
         return mean > MARGINS.sure * float(np.sqrt((np.square(share) * self.left) @ np.square(gain - mean)))
 
 
-def _errors(leaves: Sequence[MergedRows], parts: tuple[float, ...], settings: LeafSettings | None) -> list[_Errors]:
-    """For each part of the global model, whose residuals stand side by side."""
-    found = [leave_one_out(leaf, settings) for leaf in leaves]
-    weight = np.concatenate([one.weight for one in found])
-    squares = np.concatenate([one.squares.reshape(one.weight.size, len(parts), -1).sum(axis=2) for one in found])
-    left = np.concatenate([one.left for one in found])
+def _errors(leaves: Sequence[LeftOutErrors], n_parts: int) -> list[_Errors]:
+    """For each part of the global model, whose residuals stand side by side, of all leaves."""
+    weight = np.concatenate([one.weight for one in leaves])
+    squares = np.concatenate([one.squares.reshape(one.weight.size, n_parts, -1).sum(axis=2) for one in leaves])
+    left = np.concatenate([one.left for one in leaves])
     return [_Errors(column, weight, left) for column in squares.T]
-
-
-def _best(
-    trials: Sequence[LeafSettings],
-    leaves: Sequence[MergedRows],
-    parts: tuple[float, ...],
-    plain: _Errors | None,
-    known: LeafChoice | None,
-) -> LeafChoice | None:
-    """The settings and part, or what is known already, that no later ones beat by a thousandth."""
-    errors: list[list[_Errors]] = [[] for _ in trials]
-
-    def fill(number: int) -> None:
-        errors[number] = _errors(leaves, parts, trials[number])
-        report("settings of leaves", sum(map(bool, errors)), len(trials))
-
-    share(fill, range(len(trials)))
-    best = known
-    for settings, of_parts in zip(trials, errors, strict=True):
-        for part, one in zip(parts, of_parts, strict=True):
-            better = best is None or one.mean < best.score * (1.0 - MARGINS.equal)
-            if better and (plain is None or one.gains_over(plain)):
-                best = LeafChoice(settings, part, one.mean)
-    return best

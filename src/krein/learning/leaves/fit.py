@@ -15,8 +15,8 @@ What was compared, on *covtype*, *ijcnn1*, *cod-RNA*, *letter* and *magic* (25,0
   cheaper (squared error on *covtype* 25,000: 0.141 without, 0.130, and 0.133 for twice the rows; *cod-RNA* 0.146, 0.142, 0.146;
   *ijcnn1* 0.057, 0.052, 0.053). A tenth is kept, within a part.
 - Averages of two trees of other directions (*covtype* 0.132, *cod-RNA* 0.145, *ijcnn1* 0.056) gain less for as much. One tree.
-- The part of the global model is chosen by leave-one-out on the same leaves, as it helps some data (*letter* 94.4 to 95.4 %)
-  and harms other (*magic*, squared error 0.41 to 0.46).
+- The part of the global model is chosen by leave-one-out on all leaves as they are solved, as it helps some data (*letter* 94.4
+  to 95.4 %) and harms other (*magic*, squared error 0.41 to 0.46).
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from typing import final
 import numpy as np
 
 from krein._core.threads import n_threads, share
-from krein.learning.leaves.choice import LeafChoice, LeafRows, choose_settings
-from krein.learning.leaves.leaf import SolvedLeaf, solve_leaf
+from krein.learning.leaves.choice import LeafChoice, LeafRows, choose_part, choose_settings
+from krein.learning.leaves.leaf import LeafSettings, LeftOutErrors, SolvedLeaf, solve_leaf
 from krein.learning.leaves.model import LeafModel, joined
 from krein.learning.leaves.splits import Division, SplitTree, divide, outline
 from krein.rows.equal import equal_rows
@@ -39,7 +39,17 @@ from krein.rows.source import Parts
 from krein.show.progress import report as told
 
 __all__ = [
-    *("LEAF_ROWS", "ONE_LEAF_ROWS", "LeafFit", "Report", "coarse_tree", "fit_leaves", "fit_part", "leaf_rows_for"),
+    *(
+        "LEAF_ROWS",
+        "ONE_LEAF_ROWS",
+        "LeafFit",
+        "PartFit",
+        "Report",
+        "coarse_tree",
+        "fit_leaves",
+        "fit_part",
+        "leaf_rows_for",
+    ),
     *("leaves_to_look_at", "parts_to_look_at"),
 ]
 
@@ -51,7 +61,7 @@ _OVERLAP = 0.1  # share of a split's rows that both sides learn from
 _LEAVES_PER_PART = 8  # of the coarse tree, about
 _SAMPLE_PER_PART = 128  # sampled rows that a part's share of all rows is known from to a tenth
 _LOOKED_AT = 2  # leaves that settings are chosen on
-_MOST_LOOKED_AT = 6144  # rows of such a leaf; of a larger one every second, third, … row
+_SCORED_SHARE = 4  # of the rows of a leaf one in so many is left out: their errors cost a hundredth of its factor
 _MATRIX_BYTES = 2**30  # of all leaves that are solved at the same time
 
 
@@ -62,6 +72,16 @@ class LeafFit:
 
     model: LeafModel
     choice: LeafChoice
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class PartFit:
+    """The leaves of a part of a coarse tree, whose outputs for each part of the global model stand side by side."""
+
+    model: LeafModel
+    errors: list[LeftOutErrors]
+    parts: tuple[float, ...]
 
 
 def leaf_rows_for(n_rows: int) -> int:
@@ -78,12 +98,16 @@ def coarse_tree(sample: np.ndarray, n_rows: int, *, leaf_rows: int = LEAF_ROWS) 
 
 
 def fit_leaves(parts: Parts, tree: SplitTree, *, leaf_rows: int = LEAF_ROWS, report: Report | None = None) -> LeafFit:
-    """Choose settings on some parts and solve the leaves of all, part after part."""
+    """Choose settings on some parts and solve the leaves of all, part after part; then the part of the global model."""
     looked = parts.map(partial(leaves_to_look_at, tree=tree, leaf_rows=leaf_rows), parts_to_look_at(tree))
-    choice = choose_settings([leaf for leaves in looked for leaf in leaves])
-    work = partial(fit_part, choice=choice, leaf_rows=leaf_rows)
-    models = parts.map(work, range(tree.n_leaves), last=True, report=report)
-    return LeafFit(joined(tree, models), choice)
+    settings = choose_settings([leaf for leaves, _ in looked for leaf in leaves], looked[0][1] * tree.n_leaves)
+    work = partial(fit_part, settings=settings, leaf_rows=leaf_rows)
+    fits = parts.map(work, range(tree.n_leaves), last=True, report=report)
+    of = fits[0].parts
+    choice = choose_part(settings, of, [leaf for fit in fits for leaf in fit.errors])
+    width, place = fits[0].model.dual.shape[1] // len(of), of.index(choice.part)
+    model = joined(tree, [fit.model.only(slice(place * width, (place + 1) * width)) for fit in fits])
+    return LeafFit(model if np.isfinite(choice.settings.lam) else model.emptied(), choice)
 
 
 def parts_to_look_at(tree: SplitTree) -> list[int]:
@@ -91,26 +115,24 @@ def parts_to_look_at(tree: SplitTree) -> list[int]:
     return sorted({tree.n_leaves // 4, (3 * tree.n_leaves) // 4})
 
 
-def leaves_to_look_at(rows: LeafRows, tree: SplitTree, *, leaf_rows: int = LEAF_ROWS) -> list[LeafRows]:
-    """Leaves of such a part that settings are chosen on."""
+def leaves_to_look_at(rows: LeafRows, tree: SplitTree, *, leaf_rows: int = LEAF_ROWS) -> tuple[list[LeafRows], int]:
+    """Leaves of such a part that settings are chosen on, and how many it has."""
     divided = _divided(rows, leaf_rows)
     wanted = -(-_LOOKED_AT // len(parts_to_look_at(tree)))
     n = divided.distinct.tree.n_leaves
     found = sorted({(2 * i + 1) * n // (2 * wanted) for i in range(wanted)})
-    return [rows.some(divided.rows_of(leaf, most=_MOST_LOOKED_AT)) for leaf in found]
+    return [rows.some(divided.rows_of(leaf)) for leaf in found], n
 
 
-def fit_part(rows: LeafRows, choice: LeafChoice, *, leaf_rows: int = LEAF_ROWS) -> LeafModel:
+def fit_part(rows: LeafRows, settings: LeafSettings, *, leaf_rows: int = LEAF_ROWS) -> PartFit:
     """Divide the rows of a part into leaves and solve each; threads take leaves."""
     divided = _divided(rows, leaf_rows)
     tree = divided.distinct.tree
     solved: list[SolvedLeaf | None] = [None] * tree.n_leaves
 
     def solve(leaf: int) -> None:
-        here = rows.some(divided.rows_of(leaf))
-        solved[leaf] = solve_leaf(
-            here.X, here.residual(choice.part), here.weight, choice.settings, alone=tree.n_leaves == 1
-        )
+        here = rows.some(divided.rows_of(leaf)).merged()
+        solved[leaf] = solve_leaf(here, settings, -(-len(here) // _SCORED_SHARE), alone=tree.n_leaves == 1)
         told("leaves", sum(leaf is not None for leaf in solved), tree.n_leaves)
 
     largest = int(np.diff(divided.distinct.bounds).max())
@@ -120,9 +142,9 @@ def fit_part(rows: LeafRows, choice: LeafChoice, *, leaf_rows: int = LEAF_ROWS) 
     else:
         share(solve, range(tree.n_leaves), threads=min(n_threads(), at_once))
     leaves = [leaf for leaf in solved if leaf is not None]
-    return LeafModel(
+    model = LeafModel(
         tree,
-        choice.settings.kernel,
+        settings.kernel,
         np.concatenate([leaf.rows for leaf in leaves]),
         np.concatenate([leaf.dual for leaf in leaves]),
         np.cumsum([0, *(leaf.rows.shape[0] for leaf in leaves)]),
@@ -130,6 +152,7 @@ def fit_part(rows: LeafRows, choice: LeafChoice, *, leaf_rows: int = LEAF_ROWS) 
         np.array([leaf.offset for leaf in leaves]),
         np.array([leaf.dual.dtype == np.float64 for leaf in leaves]),
     )
+    return PartFit(model, [leaf.errors for leaf in leaves], rows.parts)
 
 
 @final
@@ -140,11 +163,10 @@ class _DividedRows:
     distinct: Division
     group: np.ndarray
 
-    def rows_of(self, leaf: int, most: int | None = None) -> np.ndarray:
-        """Numbers of the rows of a leaf, all copies; at `most` so many distinct ones, every second, third, … of them."""
-        here = self.distinct.rows_of(leaf)
+    def rows_of(self, leaf: int) -> np.ndarray:
+        """Numbers of the rows of a leaf, all copies."""
         inside = np.zeros(int(self.group.max(initial=-1)) + 1, dtype=bool)
-        inside[here if most is None else here[:: max(1, -(-here.size // most))]] = True
+        inside[self.distinct.rows_of(leaf)] = True
         return np.flatnonzero(inside[self.group])
 
 

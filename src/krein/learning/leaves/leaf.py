@@ -19,12 +19,11 @@ import numpy as np
 
 from krein._core.errors import SingularSystemError
 from krein.kernels import Kernel
-from krein.learning.leave_one_out import factor_residuals
 from krein.learning.single_gram import lower_gram, median_distance
 from krein.learning.solve import RidgeFactor, ridge_factor
-from krein.rows.equal import MergedRows, merge_rows
+from krein.rows.equal import MergedRows
 
-__all__ = ["LeafSettings", "LeftOutErrors", "SolvedLeaf", "leave_one_out", "solve_leaf"]
+__all__ = ["LeafSettings", "LeftOutErrors", "SolvedLeaf", "solve_leaf"]
 
 _MOST_TENFOLDS = 16  # of λ: from 1e-16 to 1, where K + nλ is definite whatever the bounded kernel
 
@@ -55,6 +54,26 @@ class LeafSettings:
 
 @final
 @dataclass(frozen=True, eq=False)
+class LeftOutErrors:
+    """Squared errors of a leaf at some of its distinct rows, each had it not been there.
+
+    Parameters
+    ----------
+    squares, plain : ndarray of shape (n_scored, n_outputs)
+        Means over the copies of a row; and those of zero.
+    weight : ndarray of shape (n_scored,)
+    left : ndarray of shape (n_scored,)
+        The share of each that was left out.
+    """
+
+    squares: np.ndarray
+    plain: np.ndarray
+    weight: np.ndarray
+    left: np.ndarray
+
+
+@final
+@dataclass(frozen=True, eq=False)
 class SolvedLeaf:
     r"""The function of a leaf, :math:`k(x, X)\alpha + b`.
 
@@ -66,65 +85,33 @@ class SolvedLeaf:
     dual : ndarray of shape (n_distinct, n_outputs)
         float32, or float64 where single precision did not do.
     offset : ndarray of shape (n_outputs,)
+    errors : LeftOutErrors
+        At its last rows.
     """
 
     scale: float
     rows: np.ndarray
     dual: np.ndarray
     offset: np.ndarray
+    errors: LeftOutErrors
 
 
-def solve_leaf(
-    X: np.ndarray, targets: np.ndarray, weight: np.ndarray | None, settings: LeafSettings, *, alone: bool = False
-) -> SolvedLeaf:
-    """Fit a leaf. Equal rows become one, with their total weight and the mean of their targets, which is the same problem.
-
-    Threads share the work on a leaf that is alone.
-    """
-    rows = merge_rows(X, targets, weight, in_order=True)
-    X, targets, scale = rows.X, rows.Y, settings.scale(rows.X)
-    if not np.isfinite(settings.lam):
-        nothing = np.zeros((1, targets.shape[1]))
-        return SolvedLeaf(scale, X[:1], nothing.astype(np.float32), nothing[0])
-    if (targets == targets[0]).all():  # one class, one value or one row: the constant is exact
-        return SolvedLeaf(scale, X, np.zeros(targets.shape, dtype=np.float32), targets[0])
-    offset = np.average(targets, axis=0, weights=rows.weight)
-    factor = _factorized(settings.kernel.scaled(scale), X, _ridge(rows.weight, settings.lam), alone=alone)
-    return SolvedLeaf(scale, X, factor.solve(targets - offset), offset)
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class LeftOutErrors:
-    """Squared errors of a leaf at some of its distinct rows, each had it not been there.
-
-    Parameters
-    ----------
-    squares : ndarray of shape (n_scored, n_outputs)
-        Means over the copies of a row.
-    weight : ndarray of shape (n_scored,)
-    left : ndarray of shape (n_scored,)
-        The share of each that was left out.
-    """
-
-    squares: np.ndarray
-    weight: np.ndarray
-    left: np.ndarray
-
-
-def leave_one_out(rows: MergedRows, settings: LeafSettings | None, count: int | None = None) -> LeftOutErrors:
-    """Squared leave-one-out residuals of a leaf, at its last rows; without settings those of a leaf that adds nothing."""
-    count = len(rows) if count is None else min(count, len(rows))
-    tail = slice(len(rows) - count, None)
+def solve_leaf(rows: MergedRows, settings: LeafSettings, scored: int, *, alone: bool = False) -> SolvedLeaf:
+    """Fit a leaf, and leave each of some last rows out. Threads share the work on a leaf that is alone."""
+    scale, tail = settings.scale(rows.X), slice(-min(scored, len(rows)), None)
     weight, left = rows.weight[tail], rows.left_out[tail] / rows.weight[tail]
     scatter = rows.scatter[tail] / weight[:, None]
-    if settings is None:
-        return LeftOutErrors(np.square(rows.Y[tail]) + scatter, weight, left)
-    ridge = _ridge(rows.weight, settings.lam)
-    factor = _factorized(settings.kernel.scaled(settings.scale(rows.X)), rows.X, ridge)
-    rest = rows.Y - np.average(rows.Y, axis=0, weights=rows.weight)
-    residual, free = factor_residuals(factor, ridge, rest, rows.left_out / rows.weight, count, intercept=False)
-    return LeftOutErrors((np.square(residual) + scatter) / np.square(free)[:, None], weight, left)
+    offset = np.average(rows.Y, axis=0, weights=rows.weight)
+    if not (rows.Y - rows.Y[0]).any():  # one class, one value or one row: the constant is exact
+        dual, residual, offset = np.zeros(rows.Y.shape, dtype=np.float32), scatter, rows.Y[0]
+    else:
+        ridge = _ridge(rows.weight, settings.lam)
+        factor = _factorized(settings.kernel.scaled(scale), rows.X, ridge, alone=alone)
+        dual = factor.solve(rows.Y - offset)
+        free = (1.0 - left) + left * ridge[tail] * factor.inverse_diagonal(weight.size)
+        residual = (np.square(ridge[tail, None] * dual[tail]) + scatter) / np.square(free)[:, None]
+    errors = LeftOutErrors(residual, np.square(rows.Y[tail]) + scatter, weight, left)
+    return SolvedLeaf(scale, rows.X, dual, offset, errors)
 
 
 def _ridge(weight: np.ndarray, lam: float) -> np.ndarray:

@@ -83,6 +83,16 @@ class LeafModel:
         dual = (self.dual @ weights).astype(self.dual.dtype)
         return replace(self, dual=dual, offsets=self.offsets @ weights + constant)
 
+    def only(self, outputs: slice) -> LeafModel:
+        """Some of the outputs."""
+        return replace(self, dual=self.dual[:, outputs].copy(), offsets=self.offsets[:, outputs])
+
+    def emptied(self) -> LeafModel:
+        """Zero, on the same tree, with a row in each leaf."""
+        first, n = self.bounds[:-1], np.arange(self.n_leaves + 1)
+        dual = np.zeros_like(self.dual[first])
+        return replace(self, rows=self.rows[first], dual=dual, bounds=n, offsets=np.zeros_like(self.offsets))
+
     def __call__(self, X: np.ndarray) -> np.ndarray:
         """Values of shape (n_rows, n_outputs), float64, for rows placed as those of the leaves were."""
         X = np.asarray(X)

@@ -119,7 +119,7 @@ def _table(name: str, table: Table) -> None:
 
 
 def _csv(name: str, caption: str) -> list[str]:
-    return [f".. csv-table:: {caption}", f"   :file: paper/{name}.csv", "   :header-rows: 1"]
+    return [f".. csv-table:: {caption}", f"   :file: {name}.csv", "   :header-rows: 1"]
 
 
 def _write_records(records: Sequence[Record]) -> None:

@@ -14,6 +14,7 @@ from krein._core.threads import share
 __all__ = [
     "UNIT_TOLERANCE",
     "as_rows",
+    "check_finite",
     "check_magnitude",
     "dense_block",
     "row_blocks",
@@ -129,6 +130,15 @@ def check_magnitude(X: Any, *, power: int = 2, name: str = "X", first: int = 0) 
             f"row {first + row} of {name} has length {norms[row]:.3g}, too large for {values.dtype}: its power {power} would not "
             f"be finite beyond {longest:.2g}; scale the columns first, by sklearn.preprocessing.StandardScaler for one"
         )
+
+
+def check_finite(features: np.ndarray, first: int = 0) -> None:
+    """Refuse features that left the range of their type: rows that are finite may be too far away for a map."""
+    if np.isfinite(features.sum(dtype=np.float64)):  # adds up without a copy
+        return
+    for row in np.flatnonzero(~np.isfinite(features).all(axis=1))[:1]:
+        way_out = "pass float64 rows, or scale the columns" if features.dtype == np.float32 else "scale the columns"
+        raise ValueError(f"features of row {first + row} of X leave the range of {features.dtype}; {way_out} first")
 
 
 def unit_rows(X: Any, *, normalize: bool = True, name: str = "X", first: int = 0) -> Any:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from krein._core.rows import check_magnitude
 from krein._core.threads import quiet_blas
 from krein.features.calibration import GOOD_ENOUGH, calibrate
 from krein.features.dictionary import choose_composition, decompose, draw_dictionary
@@ -129,6 +130,8 @@ def fit_map(recipe: FeatureRecipe, X: Any, rng: np.random.Generator) -> FittedMa
             f"{recipe.kernel!r} or its features are not finite on the rows of X, which are up to {region.radius:.3g} apart; scale "
             "the columns first"
         )
+    if drawn.feature_map.basis.degree > 0 and not domain.sphere:
+        check_magnitude(X)  # products of entries are made in the type of the rows
     measure = drawn.measure
     if recipe.sampler.needs_density or recipe.measure.method in ("closed_form", "fourier"):
         measure = measure.tabulated()  # densities hold functions, which no file should

@@ -10,7 +10,7 @@ from typing import Any, Protocol, final, runtime_checkable
 import numpy as np
 import scipy.sparse as sp
 
-from krein._core.rows import UNIT_TOLERANCE, check_magnitude, row_blocks
+from krein._core.rows import UNIT_TOLERANCE, check_finite, check_magnitude, row_blocks
 from krein.features._blocks import (
     FloatArray,
     Work,
@@ -142,7 +142,9 @@ class FittedMap:
                 power = 2 * max(self.feature_map.basis.degree, 1)
                 check_magnitude(block, power=power, name=name_of(X), first=rows.start)
             outside += far
-            self.feature_map.write(block, out[rows])
+            with np.errstate(over="ignore", invalid="ignore"):
+                self.feature_map.write(block, out[rows])
+            check_finite(out[rows], rows.start)
         return outside
 
     def _outside_message(self, outside: int, total: int) -> str:

@@ -245,14 +245,17 @@ class Kernel(FrozenParams, ABC):
                     f"X and Y must have the same number of columns, got {X.shape[1]} and {Y.shape[1]}; "
                     "both must come from the same preprocessing"
                 )
-        gram = self.gram(X, None if same else Y)
-        if not np.isfinite(gram).all():
-            row, column = np.argwhere(~np.isfinite(gram))[0]
+        return self.in_range(self.gram(X, None if same else Y), "X", "X" if same else "Y")
+
+    def in_range(self, values: np.ndarray, rows: str, others: str) -> np.ndarray:
+        """Values between rows and others, or an error where one is not finite."""
+        if not np.isfinite(values).all():
+            row, column = np.argwhere(~np.isfinite(values))[0]
             raise ValueError(
-                f"{self!r} leaves the range of {gram.dtype} between row {row} of X and row "
-                f"{column} of {'X' if same else 'Y'}; scale the data"
+                f"{self!r} leaves the range of {values.dtype} between row {row} of {rows} and row {column} of {others}; scale the "
+                "data"
             )
-        return gram
+        return values
 
     def gram(self, X: Any, Y: Any | None = None) -> np.ndarray:
         """Exact Gram matrix of rows that `place` returned; they are neither checked nor scaled again.

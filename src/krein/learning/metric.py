@@ -245,8 +245,9 @@ class _Task:
 
         def gradients() -> np.ndarray:
             found = kernel_gradients(kernel, X[:_GRADIENT_ROWS], X, dual)
-            flat = (found * np.sqrt(weight[:_GRADIENT_ROWS, None]).astype(X.dtype)).reshape(-1, X.shape[1])
-            G = (flat.T @ flat).astype(np.float64) / weight[:_GRADIENT_ROWS].sum()
+            share = weight[:_GRADIENT_ROWS] / weight[:_GRADIENT_ROWS].sum()
+            flat = (found * np.sqrt(share[:, None]).astype(X.dtype)).reshape(-1, X.shape[1])
+            G = (flat.T @ flat).astype(np.float64)
             scale = np.diag(directions) if directions.ndim == 1 else directions
             return np.asarray(scale @ G @ scale.T)
 

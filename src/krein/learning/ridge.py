@@ -31,7 +31,6 @@ _GLOBAL_COLUMNS = 512  # of the features below a tree of leaves, which learn wha
 # λ of that model, in units of the mean square length of a feature row: with smaller ones its coefficients would hang on the order
 # in which rows are summed, and models from chunks and clusters would differ beyond rounding. Finer things are for the leaves.
 _LEAST_GLOBAL_LAMBDA = 1e-6
-_LARGEST_TARGET = 1e140  # sums of many squares of which are numbers
 
 
 @final
@@ -175,12 +174,6 @@ def _local_task(features: RowMap, found: RidgeFit, options: RidgeOptions, look: 
     assert isinstance(model, LinearModel)
     assert found.sums is not None
     X, columns, weight = look.sample(targets)
-    largest = float(np.abs(columns).max())
-    if largest > _LARGEST_TARGET:
-        raise ValueError(
-            f"solver='local' needs targets whose squares are numbers, and y reaches {largest:.3g}; divide y by {largest:.0e}, "
-            "or use solver='features'"
-        )
     plan = plan_local(X, columns, weight, look.n_rows, numbers=isinstance(targets, NumberTargets))
     whole = found.sums.everything().centered(intercept=options.intercept)
     return LocalTask(plan, left_out_model(features, whole, found.lam, model.coef, model.intercept), targets)

@@ -63,7 +63,8 @@ def ridge_factor(
     """
     system = gram if overwrite else gram.copy()
     diagonal = system.reshape(-1)[:: system.shape[0] + 1]
-    diagonal += np.asarray(penalty, dtype=system.dtype)
+    largest = 0.01 * float(np.finfo(system.dtype).max)  # a row with so much penalty is none
+    diagonal += np.asarray(np.minimum(penalty, largest), dtype=system.dtype)
     if not (_factorize_pieces(system) if pieces else _factorize(system)):
         return None
     pivots = np.square(np.diagonal(system), dtype=np.float64)

@@ -9,7 +9,7 @@ from typing import Any, final
 
 import numpy as np
 
-from krein._core.rows import row_blocks
+from krein._core.rows import check_finite, row_blocks
 from krein._core.staircase import Staircase
 from krein._core.threads import n_threads, quiet_blas, share
 from krein.nystroem.spectrum import check_fraction
@@ -93,6 +93,8 @@ class FittedNystroem:
         out[:, self.rank :] = 0
         if isinstance(self.similarity, DirectSource):
             fill_features(self._against, placed, self._stairs, out[:, : self.rank])
+            if self.similarity.has_vectors and not self.similarity.kernel.facts.bounded:
+                check_finite(out)
             return out
         for rows in row_blocks(placed.shape[0], max(_LEAST_ROWS, _CALLED_PAIRS // self.root.shape[0])):
             self.multiply(self.similarity.block(placed[rows], self.landmarks), out[rows])
@@ -113,8 +115,9 @@ def fill_features(against: Callable[[Any, np.ndarray], None], X: Any, root: Stai
     def work(rows: slice) -> None:
         here = out[rows] if same else np.empty((rows.stop - rows.start, root.shape[1]), dtype=root.dtype)
         block = here if in_place else np.empty((rows.stop - rows.start, n_landmarks), dtype=root.dtype)
-        against(X[rows], block)
-        root.multiply(block, here)
+        with np.errstate(over="ignore", invalid="ignore"):  # kernels that grow are looked at in the end
+            against(X[rows], block)
+            root.multiply(block, here)
         if not same:
             out[rows] = here
 

@@ -16,6 +16,7 @@ from krein.similarities.objects import Objects
 __all__ = ["FeatureBlock", "all_features", "block_length", "checked_weight", "feature_blocks", "finite_rows"]
 
 _BLOCK_BYTES = 2**26  # one float64 block of features; more gains no speed, see benchmarks/learners.py
+_WEIGHTS = 1e-100, 1e100  # the least and the largest but for 0
 _FEWEST, _MOST = 256, 65_536  # rows of a block, however wide or narrow the features
 
 
@@ -40,12 +41,18 @@ def finite_rows(X: Any, start: int | np.ndarray) -> Any:
 
 
 def checked_weight(weight: np.ndarray, start: int) -> np.ndarray:
-    """Weights of some rows as float64, finite and not negative."""
+    """Weights of some rows as float64: zero, or such that sums, squares and quotients of them are numbers."""
     weight = np.asarray(weight, dtype=np.float64)
     bad = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0.0)))
     if bad.size:
         raise ValueError(
             f"sample_weight must be finite and not negative, got {weight[bad[0]]} in row {start + int(bad[0])}"
+        )
+    bad = np.flatnonzero((weight > _WEIGHTS[1]) | ((weight < _WEIGHTS[0]) & (weight > 0.0)))
+    if bad.size:
+        raise ValueError(
+            f"sample_weight must be 0 or between {_WEIGHTS[0]:.0e} and {_WEIGHTS[1]:.0e}, got {weight[bad[0]]} in row "
+            f"{start + int(bad[0])}; multiply all weights by one factor, or pass 0 to leave a row out"
         )
     return weight
 

@@ -52,7 +52,8 @@ class ColumnSummary:
             return None
         share = np.full(X.shape[0], 1.0 / X.shape[0]) if weight is None else weight / weight.sum()
         mean = share @ X.astype(np.float64, copy=False)
-        variance = share @ np.square(X - mean)
+        with np.errstate(over="ignore"):  # infinite where squares are no numbers
+            variance = share @ np.square(X - mean)
         total = float(X.shape[0] if weight is None else weight.sum())
         least, greatest = X.min(axis=0).astype(np.float64), X.max(axis=0).astype(np.float64)
         return cls(total, least, greatest, mean, variance)

@@ -77,7 +77,7 @@ class KernelSimilarity:
 
     def square(self, X: Any, landmarks: Any) -> np.ndarray:
         """Similarities among landmarks."""
-        return self.kernel.gram(landmarks)
+        return self.kernel.in_range(self.kernel.gram(landmarks), "the landmarks", "the landmarks")
 
     def against(self, landmarks: Any) -> Callable[[Any, np.ndarray], None]:
         """`block` for many rows and always the same landmarks, written into an array."""

@@ -18,6 +18,8 @@ from krein.rows.source import Block
 
 __all__ = ["check_block", "check_labels", "check_lengths", "check_numbers", "check_rows", "check_weight"]
 
+_LARGEST_TARGET = 1e140  # the squares of a trillion of them can be added up
+
 
 def check_block(
     learner: BaseEstimator,
@@ -69,6 +71,12 @@ def check_numbers(y: Any, start: int = 0) -> np.ndarray:
     if bad.any():
         raise ValueError(
             f"y contains NaN or infinity, first in row {start + int(np.flatnonzero(bad)[0])}; drop rows without a target"
+        )
+    largest = float(np.abs(numbers).max(initial=0.0))
+    if largest > _LARGEST_TARGET:
+        raise ValueError(
+            f"y reaches {largest:.3g}, and sums of squares of targets beyond {_LARGEST_TARGET:.0e} are no numbers; divide y by "
+            f"{largest:.0e}"
         )
     return numbers
 

@@ -17,6 +17,7 @@ __all__ = ["SCALINGS", "NormalScores", "Placement", "normal_scores", "scaled_col
 
 SCALINGS = ("standard", "minmax", "none")
 _ROUNDED = 4.0 * np.finfo(np.float64).eps  # of a column's largest value: what rounding cannot tell from a constant
+_DOWN = 2.0**-200  # takes any float to where sums and products of some are floats
 _KNOTS = 257  # of a column: a step between scores is then 1/30 of a standard deviation
 
 
@@ -160,12 +161,8 @@ class Placement:
         rows = X
         if self.scores is not None:
             rows = self.scores(rows.toarray() if sp.issparse(rows) else rows)
-        if self.shift is not None:
-            rows = (rows.toarray() if sp.issparse(rows) else rows) - self.shift
-        if self.scale is not None and self.scale.ndim == 1:
-            rows = rows.multiply(self.scale).tocsr() if sp.issparse(rows) else rows * self.scale
-        elif self.scale is not None:
-            rows = rows @ self.scale
+        if self.shift is not None or self.scale is not None:
+            rows = self._within_range(rows, dtype)
         if self.limits is not None:
             rows = np.clip(rows.toarray() if sp.issparse(rows) else rows, *self.limits)
         if self.lift is not None:
@@ -173,6 +170,25 @@ class Placement:
             rows = sp.hstack([rows, constant], format="csr") if sp.issparse(rows) else np.hstack([rows, constant])
             rows = unit_rows(rows)
         return rows.astype(dtype, copy=False)
+
+    def _within_range(self, rows: Any, dtype: Any) -> Any:
+        """Shifted and scaled; entries so large that their squares would not be numbers of the type are cut."""
+        largest = 0.25 * float(np.finfo(dtype).max) ** 0.5
+        with np.errstate(over="ignore", invalid="ignore"):
+            placed = self._moved(rows, 1.0)
+        values = placed.data if sp.issparse(placed) else placed
+        if values.size and not -largest < values.min() <= values.max() < largest:
+            small = self._moved(rows.astype(np.float64) * _DOWN, _DOWN)
+            far = ~(np.abs(values) < largest)
+            values[far] = np.clip((small.data if sp.issparse(small) else small)[far] / _DOWN, -largest, largest)
+        return placed
+
+    def _moved(self, rows: Any, unit: float) -> Any:
+        if self.shift is not None:
+            rows = (rows.toarray() if sp.issparse(rows) else rows) - unit * self.shift
+        if self.scale is not None and self.scale.ndim == 1:
+            return rows.multiply(self.scale).tocsr() if sp.issparse(rows) else rows * self.scale
+        return rows if self.scale is None else rows @ self.scale
 
     def lifted(self, lift: float | None) -> Placement:
         """The same with another constant column, or none."""
@@ -201,7 +217,8 @@ def scaled_columns(scaling: str, columns: ColumnSummary | None) -> Placement:
     constant = ~(width > np.maximum(_ROUNDED * largest, np.finfo(np.float64).tiny))
     low = columns.least
     if scaling == "standard":
-        # squares of a column of tiny values may be zero where its values are not
-        low, width = columns.mean, np.where(columns.variance > 0.0, np.sqrt(columns.variance), width)
+        # squares of a column of tiny or huge values may be zero or infinite where its values are not
+        spread = np.where((columns.variance > 0.0) & np.isfinite(columns.variance), np.sqrt(columns.variance), width)
+        low, width = columns.mean, spread
     factor = np.where(constant, 0.0, 1.0 / np.where(constant, 1.0, width))
     return Placement(low, factor, (0.0, 1.0) if scaling == "minmax" else None)

@@ -18,7 +18,7 @@ from krein.kernels.gram import radial_gram
 from krein.kernels.laws import RadiusLaw
 from krein.show.cards import card, curve, sketch, visible_reach
 
-__all__ = ["SMOOTH_JUMP", "UNKNOWN", "Domain", "Facts", "Kernel", "Radial"]
+__all__ = ["SMOOTH_JUMP", "UNKNOWN", "Domain", "Facts", "Kernel", "Radial", "in_range"]
 
 Domain = Literal["euclidean", "sphere"]
 
@@ -245,17 +245,7 @@ class Kernel(FrozenParams, ABC):
                     f"X and Y must have the same number of columns, got {X.shape[1]} and {Y.shape[1]}; "
                     "both must come from the same preprocessing"
                 )
-        return self.in_range(self.gram(X, None if same else Y), "X", "X" if same else "Y")
-
-    def in_range(self, values: np.ndarray, rows: str, others: str) -> np.ndarray:
-        """Values between rows and others, or an error where one is not finite."""
-        if not np.isfinite(values).all():
-            row, column = np.argwhere(~np.isfinite(values))[0]
-            raise ValueError(
-                f"{self!r} leaves the range of {values.dtype} between row {row} of {rows} and row {column} of {others}; scale the "
-                "data"
-            )
-        return values
+        return in_range(self, self.gram(X, None if same else Y), "X", "X" if same else "Y")
 
     def gram(self, X: Any, Y: Any | None = None) -> np.ndarray:
         """Exact Gram matrix of rows that `place` returned; they are neither checked nor scaled again.
@@ -443,3 +433,14 @@ class Radial(Kernel):
         name = getattr(self.function, "__qualname__", repr(self.function))
         extra = "" if self.domain == "euclidean" else f", domain={self.domain!r}"
         return f"Radial({name}{extra}{'' if self.normalize else ', normalize=False'})"
+
+
+def in_range(kernel: Kernel, values: np.ndarray, rows: str, others: str) -> np.ndarray:
+    """Values between rows and others, or an error where one is not finite."""
+    if not np.isfinite(values).all():
+        row, column = np.argwhere(~np.isfinite(values))[0]
+        raise ValueError(
+            f"{kernel!r} leaves the range of {values.dtype} between row {row} of {rows} and row {column} of {others}; scale the "
+            "data"
+        )
+    return values

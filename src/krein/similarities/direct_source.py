@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from krein.features.sections import Sections
 from krein.kernels import Kernel
+from krein.kernels.kernel import in_range
 from krein.similarities.distance_kernel import DistanceKernel
 from krein.similarities.matrix_checks import check_kind, check_symmetric, symmetric_part
 
@@ -77,7 +78,7 @@ class KernelSimilarity:
 
     def square(self, X: Any, landmarks: Any) -> np.ndarray:
         """Similarities among landmarks."""
-        return self.kernel.in_range(self.kernel.gram(landmarks), "the landmarks", "the landmarks")
+        return in_range(self.kernel, self.kernel.gram(landmarks), "the landmarks", "the landmarks")
 
     def against(self, landmarks: Any) -> Callable[[Any, np.ndarray], None]:
         """`block` for many rows and always the same landmarks, written into an array."""

@@ -60,7 +60,7 @@ def test_targets_without_squares_are_refused(rows, name):
     X, y = rows
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        with pytest.raises(ValueError, match="y reaches 1.*divide y by"):
+        with pytest.raises(ValueError, match=r"y reaches 1.*divide y by"):
             fitted(name, X, 1.7e308 * (y / np.abs(y).max()))
 
 

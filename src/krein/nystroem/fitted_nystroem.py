@@ -12,6 +12,7 @@ import numpy as np
 from krein._core.rows import check_finite, row_blocks
 from krein._core.staircase import Staircase
 from krein._core.threads import n_threads, quiet_blas, share
+from krein.kernels import Kernel
 from krein.nystroem.spectrum import check_fraction
 from krein.similarities.direct_source import DirectSource
 from krein.similarities.objects import Objects
@@ -93,7 +94,8 @@ class FittedNystroem:
         out[:, self.rank :] = 0
         if isinstance(self.similarity, DirectSource):
             fill_features(self._against, placed, self._stairs, out[:, : self.rank])
-            if self.similarity.has_vectors and not self.similarity.kernel.facts.bounded:
+            kernel = self.similarity.kernel
+            if isinstance(kernel, Kernel) and not kernel.facts.bounded:
                 check_finite(out)
             return out
         for rows in row_blocks(placed.shape[0], max(_LEAST_ROWS, _CALLED_PAIRS // self.root.shape[0])):

@@ -1,11 +1,10 @@
-"""The cost of learning: streaming ridge against the bare ZᵀZ, memory, growth with n; support vector machines.
+"""The cost of learning: streaming ridge against the bare ZᵀZ, memory, growth with n.
 
     python benchmarks/learners.py ridge   [--rows 581012] [--components 2048]
     python benchmarks/learners.py growth  [--components 2048]
-    python benchmarks/learners.py svm     [--rows 12000] [--components 512]
     python benchmarks/learners.py accuracy
 
-Data: covtype for the first two (a folder in KREIN_DATA, or made-up rows of the same shape), letter for the others.
+Data: covtype for the first two (a folder in KREIN_DATA, or made-up rows of the same shape), letter for the last.
 Every fit runs in a process of its own, so that peak memory is that of the fit.
 """
 
@@ -192,41 +191,12 @@ def accuracy(n_components: int) -> None:
             )
 
 
-def svm(n_rows: int, n_components: int) -> None:
-    """The three optimizers at every C of the grid; processor time beside wall time, for machines with other work."""
-    import warnings
-
-    from krein.estimators.learners.svm import C_GRID, KreinSVC
-    from krein.estimators.maps.fourier import SignedFourierFeatures
-    from krein.kernels import NTK
-
-    X, y, X_new, y_new = letter(n_rows)
-    features = SignedFourierFeatures(kernel=NTK(), n_components=n_components, random_state=0).fit(X)
-    for C in C_GRID:
-        for optimizer in ("newton", "liblinear-primal", "liblinear-dual"):
-            model = KreinSVC(features, C=C, optimizer=optimizer, random_state=0)
-            model.classes_, codes = np.unique(y, return_inverse=True)
-            Z = features.transform(X)
-            start, cpu = time.perf_counter(), time.process_time()
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                coef, intercept, n_iter = model._solve(Z, codes, C)
-            wall, cpu = time.perf_counter() - start, time.process_time() - cpu
-            found = (features.transform(X_new) @ coef.T + intercept).argmax(axis=1)
-            right = float(np.mean(model.classes_[found] == y_new))
-            print(
-                f"C={C:<6g} {optimizer:17s} {wall:7.2f} s  cpu {cpu:7.2f} s  {n_iter:4d} steps  accuracy {right:.4f}",
-                flush=True,
-            )
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
     for name, rows, width in (
         ("ridge", 581_012, 2048),
         ("growth", 0, 2048),
-        ("svm", 12_000, 512),
         ("accuracy", 0, 2048),
     ):
         command = commands.add_parser(name)
@@ -243,8 +213,6 @@ def main() -> None:
         show(in_own_process(options.rows, options.components, 1))
     elif options.command == "growth":
         growth(options.components)
-    elif options.command == "svm":
-        svm(options.rows, options.components)
     else:
         accuracy(options.components)
 

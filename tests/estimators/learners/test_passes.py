@@ -134,12 +134,14 @@ def test_a_kernel_chosen_from_the_data(rows, learner, limit, monkeypatch):
     """Exactly or with features, by the number of rows; from chunks as from a matrix."""
     monkeypatch.setattr("krein.learning.newton.learn.EXACT_MACHINE_ROWS", limit)
     X, y, weight = (part[:700] for part in rows)
-    here = learner(random_state=0).fit(X, y, weight)
+    here = learner(tol=1e-8, random_state=0).fit(X, y, weight)
     assert here.solver_ == ("exact" if limit == 2000 else "features")
     assert here.choice_.trials
-    there = learner(random_state=0).fit_chunks([(X[:300], y[:300], weight[:300]), (X[300:], y[300:], weight[300:])])
+    there = learner(tol=1e-8, random_state=0).fit_chunks(
+        [(X[:300], y[:300], weight[:300]), (X[300:], y[300:], weight[300:])]
+    )
     np.testing.assert_allclose(there.decision_function(X), here.decision_function(X), atol=1e-5)
     da = pytest.importorskip("dask.array")
-    lazy = learner(random_state=0).fit(da.from_array(X, chunks=(200, 3)), y, weight)
+    lazy = learner(tol=1e-8, random_state=0).fit(da.from_array(X, chunks=(200, 3)), y, weight)
     np.testing.assert_allclose(lazy.decision_function(X), here.decision_function(X), atol=1e-5)
     assert here.score(rows[0][700:], rows[1][700:]) > 0.6

@@ -6,7 +6,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from certificates import hinge_minimum
-from krein.estimators.learners.svm import C_GRID, KreinSVC
+from krein.estimators.learners.svm import KreinSVC
 from standin_map import CosineMap
 
 
@@ -40,23 +40,38 @@ def test_the_gradient_vanishes(rows, two_classes):
 
 def test_cost_by_cross_validation(rows):
     X, y = rows
-    model = KreinSVC(CosineMap(), C="auto", random_state=0).fit(X, y)
+    model = KreinSVC(CosineMap(), C=[0.01, 0.1, 1.0, 10.0, 100.0]).fit(X, y)
     # the smallest C whose accuracy is the best but for a thousandth
     near = np.flatnonzero(model.cv_scores_ >= model.cv_scores_.max() - 1e-3)
     assert model.Cs_[near[0]] == model.C_
-    assert model.cv_scores_.shape == model.Cs_.shape
-    assert np.isfinite(model.cv_scores_[: len(C_GRID)]).all()
+    assert model.cv_scores_.shape == model.Cs_.shape == (5,)
+    assert np.isfinite(model.cv_scores_).all()
     assert model.score(X, y) > 0.85
 
 
-def test_short_features_get_a_larger_cost(rows):
-    """Features of a hundredth of the length want ten thousand times the C, and the grid goes on until it no longer pays."""
+def test_the_cost_that_is_chosen_is_that_of_ridge_regression(rows):
+    """C = 1 / (2 n λ), with the λ of least leave-one-out error, by the hat matrix; the strongest within a thousandth."""
     X, y = rows
-    long = KreinSVC(CosineMap(length=10.0)).fit(X, y)
-    short = KreinSVC(CosineMap(length=0.1)).fit(X, y)
-    assert short.C_ >= 1000.0 > 100.0 >= long.C_
-    assert short.score(X, y) > long.score(X, y) - 0.02
-    assert np.isneginf(long.cv_scores_).any()  # the path ended before the last candidate
+    model = KreinSVC(CosineMap(), C="auto").fit(X, y)
+    assert model.cv_scores_ is None
+    np.testing.assert_array_equal(model.Cs_, [model.C_])
+    Z = model.features_(X)
+    A, Y = Z - Z.mean(axis=0), np.where(y[:, None] == model.classes_, 1.0, -1.0)
+    lams = np.square(A).sum() / 300 * np.geomspace(1e-13, 1e1, 29)[12:]
+    errors = []
+    for lam in lams:
+        hat = A @ np.linalg.solve(A.T @ A + 300 * lam * np.eye(40), A.T) + 1 / 300
+        errors.append(np.square((Y - hat @ Y) / (1.0 - np.diagonal(hat)[:, None])).sum(axis=1).mean())
+    good = lams[np.array(errors) <= 1.001 * min(errors)].max()
+    assert pytest.approx(0.5 / (300 * good), rel=1e-6) == model.C_
+
+
+def test_short_features_get_a_larger_cost(rows):
+    """Features of a hundredth of the length want ten thousand times the C."""
+    X, y = rows
+    long, short = (KreinSVC(CosineMap(length=length)).fit(X, y) for length in (10.0, 0.1))
+    assert pytest.approx(1e4 * long.C_, rel=1e-6) == short.C_
+    assert short.score(X, y) == pytest.approx(long.score(X, y), abs=0.01)
 
 
 def test_given_costs_are_all_tried(rows):

@@ -21,7 +21,7 @@ CLASSIFIERS = {
 }
 CHOSEN = {
     "ridge": lambda: KreinRidgeClassifier(random_state=0),
-    "svc": lambda: KreinSVC(random_state=0),
+    "svc": lambda: KreinSVC(tol=1e-8, random_state=0),
     "logistic": lambda: KreinLogistic(random_state=0),
     "exact ridge": lambda: ExactKreinRidge(Gaussian(1.0)),
     "exact ridge, indefinite": lambda: ExactKreinRidge(DeltaGaussian(0.7, 3.0), regularizer="two"),

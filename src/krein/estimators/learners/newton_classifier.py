@@ -65,8 +65,8 @@ class NewtonClassifier(RowClassifierMixin, RowLearner):
     def _learn(self, rows: RowSource, source: MapSource) -> None:
         one_of(self.solver, "solver", MACHINE_SOLVERS)
         tol, max_iter = positive_real(self.tol, "tol"), positive_integer(self.max_iter, "max_iter")
-        targets, candidates = LabelTargets(class_weight=self.class_weight), self._candidates()
-        options = MachineOptions(self._kind, candidates, tol, max_iter)
+        targets = LabelTargets(class_weight=self.class_weight)
+        options = MachineOptions(self._kind, self._candidates(), tol, max_iter)
         found = learn_machine(rows, targets, source, options, solver=self.solver)
         if not found.converged:
             warnings.warn(
@@ -78,7 +78,7 @@ class NewtonClassifier(RowClassifierMixin, RowLearner):
         self.classes_ = targets.sorted_classes()[0]
         self.solver_, self.choice_, self.n_iter_ = found.solver, found.choice, found.n_iter
         self.model_, self.intercept_ = found.model, found.model.constant
-        self._store_choice(found.chosen, candidates)
+        self._store_choice(found.chosen, found.candidates)
 
     @property
     def _check_targets(self) -> Callable[[Any, int], np.ndarray]:

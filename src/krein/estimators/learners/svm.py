@@ -11,10 +11,7 @@ from krein._core.checks import one_of, positive_real
 from krein.estimators.learners.newton_classifier import NewtonClassifier
 from krein.learning.newton.fitting import Candidates, Chosen
 
-__all__ = ["C_GRID", "KreinSVC"]
-
-C_GRID = (0.01, 0.1, 1.0, 10.0, 100.0)  # the paper's, ascending
-_MORE = (1e3, 1e4, 1e5, 1e6)  # what features of short length want, tried as long as it pays
+__all__ = ["KreinSVC"]
 
 
 @final
@@ -35,10 +32,10 @@ class KreinSVC(NewtonClassifier):
         ``"exact"``: fit on the exact map of all rows, from the spectrum of their kernel matrix, without random features.
         ``"auto"``: exact if the kernel is chosen from the data and there are at most 2,000 distinct rows, else features.
     C : "auto", float or sequence of float, default="auto"
-        Of several values the one with the best accuracy in five-fold cross-validation on at most 20,000 rows is chosen; of
-        values whose accuracies are within a thousandth of the best, the smallest. ``"auto"``: 0.01, 0.1, 1, 10, 100, and further
-        powers of ten up to a million until two in a row gain less than a thousandth. Features of small length, such as those of
-        a smooth kernel, need a large C.
+        ``"auto"``: :math:`1 / (2 \lambda \sum_i s_i)`, with the λ of ridge regression for ±1 whose leave-one-out error is least;
+        of more than 20,000 rows, on as many. Of several values the one with the best accuracy in five-fold cross-validation is
+        chosen; of values whose accuracies are within a thousandth of the best, the smallest. Features of small length, such as
+        those of a smooth kernel, need a large C.
     class_weight : mapping of labels to float, "balanced" or None, default=None
         Factors of the weights of the rows of each class. ``"balanced"`` gives every class the same total weight.
     tol : float, default=1e-4
@@ -59,8 +56,7 @@ class KreinSVC(NewtonClassifier):
     Cs_ : ndarray of shape (n_candidates,)
         Candidates.
     cv_scores_ : ndarray of shape (n_candidates,) or None
-        Accuracy on held-out rows for each candidate, minus infinity for those after the end of the path; None if there was
-        only one candidate.
+        Accuracy on held-out rows for each candidate; None if there was only one, as with ``C="auto"``.
     solver_ : {"exact", "features"}
         The solver that was used.
     choice_ : Choice or None
@@ -124,9 +120,8 @@ class KreinSVC(NewtonClassifier):
     def _candidates(self) -> Candidates:
         if isinstance(self.C, str):
             one_of(self.C, "C", ("auto",), otherwise=" or a positive number")
-            return _Costs(C_GRID + _MORE, len(C_GRID))
-        given = _given_costs(self.C)
-        return _Costs(given, len(given))
+            return _RidgeCost(())
+        return _Costs(_given_costs(self.C))
 
     def _store_choice(self, chosen: Chosen, candidates: Candidates) -> None:
         self.Cs_ = candidates.pairs(1.0, 1.0)[:, 0]
@@ -134,13 +129,11 @@ class KreinSVC(NewtonClassifier):
         self.cv_scores_ = None if chosen.scores is None else 1.0 - chosen.scores.errors
 
 
-@final
 @dataclass(frozen=True)
 class _Costs(Candidates):
-    """Values of C, the first of which are always tried."""
+    """Values of C, all of which are tried."""
 
     values: tuple[float, ...]
-    tried: int
 
     def pairs(self, scale: float, weight: float) -> np.ndarray:
         return np.stack([self.values, np.ones(len(self.values))], axis=1)
@@ -151,7 +144,19 @@ class _Costs(Candidates):
 
     @property
     def least(self) -> int:
-        return self.tried
+        return len(self.values)
+
+
+@final
+class _RidgeCost(_Costs):
+    """The C of ridge regression: the same penalty beside errors that count on one side of the margin only."""
+
+    @property
+    def follow_ridge(self) -> bool:
+        return True
+
+    def after_ridge(self, total: float, weight: float) -> Candidates:
+        return _Costs((0.5 / total,))
 
 
 def _given_costs(C: Any) -> tuple[float, ...]:

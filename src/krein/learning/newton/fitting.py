@@ -8,21 +8,31 @@ from typing import final
 
 import numpy as np
 
+from krein.learning.leave_one_out import loo_scores
+from krein.learning.limits import MARGINS
 from krein.learning.newton.choice import Scores, best_strength, held_out_scores
 from krein.learning.newton.labeled import LabeledRows, deal_folds
 from krein.learning.newton.machines import LinearFit, Machine, Preparation, fit_machine
 from krein.learning.newton.passes import RowTask, prepared_passes
 from krein.learning.newton.rows import MemoryRows, Moments
 from krein.learning.newton.system import Preconditioner, preconditioner
-from krein.learning.strengths import by_ratio
+from krein.learning.path import ridge_path
+from krein.learning.ridge_choice import default_grid
+from krein.learning.strengths import best_candidate, by_ratio
+from krein.learning.sums import CenteredSums
+from krein.rows.sample import sample_numbers
 from krein.rows.source import RowSource
 
 __all__ = [
-    *("N_FOLDS", "Candidates", "Chosen", "FittedMachine", "PreparedRows", "best_of", "choose_strength"),
-    *("fit_features", "fit_passes", "penalty_factor"),
+    *("LEAST_RIDGE", "N_FOLDS", "Candidates", "Chosen", "FittedMachine", "PreparedRows", "best_of", "choose_strength"),
+    *("fit_features", "fit_passes", "penalty_factor", "ridge_total"),
 ]
 
 N_FOLDS = 5  # the paper's
+# λ of ridge, in units of the mean square length of a feature row, below which it says nothing of other losses: few columns fit
+# with next to none of it, and where classes can be told apart these losses have no minimum then
+LEAST_RIDGE = 1e-7
+_LEFT_OUT = 2000  # rows whose leave-one-out residuals choose the λ of ridge: a tenth of it matters little
 
 
 class Candidates(ABC):
@@ -41,6 +51,15 @@ class Candidates(ABC):
     @abstractmethod
     def least(self) -> int:
         """Number of strengths of a path, the weakest first, that are always tried."""
+
+    @property
+    def follow_ridge(self) -> bool:
+        """Whether they wait for the strength that suits ridge regression on the same features."""
+        return False
+
+    def after_ridge(self, total: float, weight: float) -> Candidates:
+        """Candidates in sight of it: `total` is the sum of weights times λ, for targets ±1."""
+        return self
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +103,18 @@ class PreparedRows:
     def scale(self) -> float:
         """Mean square length of the features of a row."""
         return float(np.trace(self.moments.gram) - 1.0)
+
+
+def ridge_total(Z: np.ndarray, labeled: LabeledRows, n_classes: int) -> float:
+    """Sum of weights times the λ of ridge regression on ±1 that leaves the least leave-one-out error."""
+    Y = np.where(labeled.codes[:, None] == np.arange(n_classes), 1.0, -1.0)[:, 0 if n_classes > 2 else 1 :]
+    sums = CenteredSums.of(Z, Y, labeled.weights)
+    lams = default_grid(sums, LEAST_RIDGE)
+    some = sample_numbers(Z.shape[0], _LEFT_OUT)
+    path = ridge_path(sums.gram, np.ones(Z.shape[1]), "hilbert")
+    scores = loo_scores(path, sums, sums.weight * lams, Z[some], Y[some], labeled.weights[some])
+    best = best_candidate(lams, scores, MARGINS.rounding * float(sums.square.sum()) / sums.weight)
+    return float(sums.weight * lams[best])
 
 
 def penalty_factor(signature: np.ndarray, ratio: float) -> np.ndarray | None:

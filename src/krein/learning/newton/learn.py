@@ -5,17 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import final
 
+import numpy as np
+
 from krein.learning.chosen_features import MapSource
 from krein.learning.limits import EXACT_MACHINE_ROWS
 from krein.learning.model import LinearModel, Model
 from krein.learning.newton import labeled
 from krein.learning.newton.exact import fit_exact
 from krein.learning.newton.fitting import (
+    LEAST_RIDGE,
     Candidates,
     Chosen,
     choose_strength,
     fit_features,
     fit_passes,
+    ridge_total,
 )
 from krein.learning.newton.labeled import LabeledRows
 from krein.learning.newton.machines import Kind, Machine
@@ -54,6 +58,8 @@ class MachineFit:
         One output for two classes, else one for each.
     solver : {"exact", "features"}
     choice : Choice or None
+    candidates : Candidates
+        The penalties there were to choose from.
     chosen : Chosen
     n_iter : int
     converged : bool
@@ -62,6 +68,7 @@ class MachineFit:
     model: Model
     solver: str
     choice: Choice | None
+    candidates: Candidates
     chosen: Chosen
     n_iter: int
     converged: bool
@@ -82,26 +89,40 @@ def learn_machine(
         choice = source.chosen.choose(look, merged, exact_rows=EXACT_MACHINE_ROWS if way == "exact" else None)
     assert look.y is not None
     sample = LabeledRows.of(look.X, look.y, look.weight, targets)
+    candidates = options.candidates
     if way == "exact" and choice is not None:
-        found, exact = fit_exact(machine, options.candidates, choice, sample.merged())
-        return MachineFit(exact, way, choice, found.chosen, found.fit.n_iter, found.fit.converged)
+        rows_of_all = sample.merged()
+        if candidates.follow_ridge and choice.lam is not None:
+            weight = float(rows_of_all.weights.sum())
+            least = LEAST_RIDGE * abs(float(choice.kernel.radial(np.zeros(1))[0]))
+            candidates = candidates.after_ridge(weight * max(choice.lam, least), weight)
+        found, exact = fit_exact(machine, candidates, choice, rows_of_all)
+        return MachineFit(exact, way, choice, candidates, found.chosen, found.fit.n_iter, found.fit.converged)
     features = source.fit(look, choice, None)
     size = look.n_rows * features.signature.size * look.X.dtype.itemsize
     whole = rows.matrix() if size <= _MEMORY_BYTES else None
-    chosen = None
-    if not options.candidates.single and (whole is None or look.n_rows > labeled.CHOICE_ROWS):
-        some = sample.head(labeled.CHOICE_ROWS)
-        some = some if look.pairwise else some.merged()
-        Z = all_features(features, some.X)
-        chosen = choose_strength(machine, options.candidates, Z, some, features.signature)[0]
-    if whole is None:
-        found = fit_passes(machine, options.candidates, rows, RowTask(features, targets), chosen)
-    else:
+    sampled = whole is None or look.n_rows > labeled.CHOICE_ROWS
+    if whole is not None:
         every = _merged(LabeledRows.of(*whole, targets), look)
         Z = all_features(features, every.X)
-        found = fit_features(machine, options.candidates, Z, every, features.signature, chosen)
+    if sampled:  # what is chosen is chosen on some rows
+        some = sample.head(labeled.CHOICE_ROWS)
+        some = some if look.pairwise else some.merged()
+        Z_some = all_features(features, some.X)
+    else:
+        some, Z_some = every, Z
+    if candidates.follow_ridge:
+        total = ridge_total(Z_some, some, machine.n_classes)
+        candidates = candidates.after_ridge(total, float(some.weights.sum()))
+    chosen = None
+    if sampled and not candidates.single:
+        chosen = choose_strength(machine, candidates, Z_some, some, features.signature)[0]
+    if whole is None:
+        found = fit_passes(machine, candidates, rows, RowTask(features, targets), chosen)
+    else:
+        found = fit_features(machine, candidates, Z, every, features.signature, chosen)
     model = LinearModel(source.known or features, found.fit.coef, found.fit.intercept)
-    return MachineFit(model, way, choice, found.chosen, found.fit.n_iter, found.fit.converged)
+    return MachineFit(model, way, choice, candidates, found.chosen, found.fit.n_iter, found.fit.converged)
 
 
 def _merged(rows: LabeledRows, look: Look) -> LabeledRows:

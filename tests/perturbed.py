@@ -102,26 +102,26 @@ def _single(bits: int, seed: int, place: int) -> int:
 
 @numba.njit
 def _move_doubles(bits: np.ndarray, seed: int, columns: int) -> None:
-    """In place; columns of a square matrix, or 0: there places (i, j) and (j, i) move alike."""
+    """In place; columns of a square matrix, or 0: there places (i, j) and (j, i) move alike. Of −1 columns places do not count."""
     for k in range(bits.size):
-        i, j = (k // columns, k % columns) if columns else (k, 0)
+        i, j = (k // columns, k % columns) if columns > 0 else (k * (columns + 1), 0)
         bits[k] = _double(bits[k], seed, max(i, j) * 1_000_003 + min(i, j))
 
 
 @numba.njit
 def _move_singles(bits: np.ndarray, seed: int, columns: int) -> None:
     for k in range(bits.size):
-        i, j = (k // columns, k % columns) if columns else (k, 0)
+        i, j = (k // columns, k % columns) if columns > 0 else (k * (columns + 1), 0)
         bits[k] = _single(bits[k], seed, max(i, j) * 1_000_003 + min(i, j))
 
 
-def moved(value: Any, seed: int, *, spectrum: bool = False) -> Any:
+def moved(value: Any, seed: int, *, spectrum: bool = False, placed: bool = True) -> Any:
     """A result with its last bits moved; of tuples each part, of what is no array of floats nothing."""
     if isinstance(value, tuple):
-        parts = [moved(part, seed, spectrum=spectrum) for part in value]
+        parts = [moved(part, seed, spectrum=spectrum, placed=placed) for part in value]
         return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
     if isinstance(value, (float, np.floating)) and not isinstance(value, np.longdouble):
-        return type(value)(moved(np.array([value]), seed)[0])
+        return type(value)(moved(np.array([value]), seed, placed=placed)[0])
     if not isinstance(value, np.ndarray) or value.dtype.char not in "fdFD" or not value.size:
         return value
     real = value.real.dtype
@@ -134,24 +134,24 @@ def moved(value: Any, seed: int, *, spectrum: bool = False) -> Any:
         ordered = np.sort(shaken) if (np.diff(flat) >= 0).all() else shaken
         flat = -np.sort(-shaken) if flat.size > 1 and (np.diff(flat) <= 0).all() else ordered
     else:
-        square = (
-            value.shape[-1] if value.ndim == 2 and value.shape[0] == value.shape[1] and value.dtype.char in "fd" else 0
-        )
+        square = value.ndim == 2 and value.shape[0] == value.shape[1] and value.dtype.char in "fd"
         move = _move_doubles if real.itemsize == 8 else _move_singles
-        move(flat.view(f"i{real.itemsize}"), seed, square)
+        move(flat.view(f"i{real.itemsize}"), seed, -1 if not placed else value.shape[-1] if square else 0)
     out = flat.view(value.dtype).reshape(value.shape)
     return np.asfortranarray(out) if value.flags.f_contiguous and not value.flags.c_contiguous else out
 
 
 def _wrapped(function: Callable[..., Any], seed: int, *, spectrum: bool) -> Callable[..., Any]:
+    placed = function is not np.einsum  # its loops are numpy's own: equal rows give equal sums wherever they are
+
     @functools.wraps(function)
     def perturbed(*args: Any, **options: Any) -> Any:
         result = function(*args, **options)
         out = options.get("out")
         if out is not None:
-            out[...] = moved(out, seed)
+            out[...] = moved(out, seed, placed=placed)
             return out
-        return moved(result, seed, spectrum=spectrum)
+        return moved(result, seed, spectrum=spectrum, placed=placed)
 
     return perturbed
 

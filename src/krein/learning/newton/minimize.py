@@ -92,7 +92,8 @@ def _minimize(
     size, penalty = problems.loss.size, before.penalty[:, None].astype(rows.dtype)
     W = np.zeros((rows.width + 1, problems.n_columns), dtype=rows.dtype)
     point = rows.at(W, problems)
-    goal = tol * _rare_share(problems, class_weight) * _norms(point.gradient, size)
+    at_zero = _norms(point.gradient, size)
+    goal = tol * _rare_share(problems, class_weight) * at_zero
     if start is not None:
         W = start.astype(rows.dtype)
         point = rows.at(W, problems)
@@ -102,13 +103,14 @@ def _minimize(
     for n_iter in range(max_iter + 1):
         mine = W[:, problems.columns(evaluated)]
         gradient = penalty * mine + point.gradient
-        far = np.flatnonzero((_norms(gradient, size) > goal[evaluated]) & ~settled[evaluated])
+        length = _norms(gradient, size)
+        far = np.flatnonzero((length > goal[evaluated]) & ~settled[evaluated])
         if not far.size or n_iter == max_iter:
             break
         columns, left = problems.columns(far), evaluated[far]
         mine, gradient = mine[:, columns], gradient[:, columns]
         objective = _penalties(mine, penalty, size) + point.total[far]
-        move = newton_steps(point, before, gradient, far)
+        move = newton_steps(point, before, gradient, far, length[far] / at_zero[left])
         slope = _products(gradient, move, size)
         # what a full step promises is below the rounding of the objective: this precision can do no better
         settled[left] = -slope < _UNITS * np.finfo(rows.dtype).eps * objective

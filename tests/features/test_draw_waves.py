@@ -5,8 +5,8 @@ import warnings
 
 import numpy as np
 import pytest
-from helpers import hoeffding_tolerance
 
+from helpers import hoeffding_tolerance
 from krein.features import draw_waves
 from krein.kernels import NTK, Cauchy, DeltaGaussian, Gaussian, Laplacian, Matern, Multiquadric
 

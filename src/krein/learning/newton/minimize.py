@@ -110,7 +110,8 @@ def _minimize(
         columns, left = problems.columns(far), evaluated[far]
         mine, gradient = mine[:, columns], gradient[:, columns]
         objective = _penalties(mine, penalty, size) + point.total[far]
-        move = newton_steps(point, before, gradient, far, length[far] / at_zero[left])
+        share = length[far] / np.maximum(at_zero[left], length[far])  # all of it from a start that is worse than zero
+        move = newton_steps(point, before, gradient, far, share)
         slope = _products(gradient, move, size)
         # what a full step promises is below the rounding of the objective: this precision can do no better
         settled[left] = -slope < _UNITS * np.finfo(rows.dtype).eps * objective

@@ -90,7 +90,7 @@ def _score(verdicts: Sequence[Verdict]) -> str:
 def _summary(title: str, verdicts: Sequence[Verdict], names: Collection[str]) -> str:
     """A row for each claim: what is claimed, and two marks."""
     rows = "".join(
-        f"<tr><td>{_linked(one, names)}<br><span class='soft'>{escape(one.claim.rule.words)}</span></td>"
+        f"<tr><td>{_linked(one, names)}<br><small>{escape(one.claim.rule.words)}</small></td>"
         + "".join(f"<td>{_mark(one.finding.rulings.get(arm.name))}</td>" for arm in ARMS)
         + "</tr>"
         for one in verdicts

@@ -36,6 +36,7 @@ exclude_patterns = [
     "_build",
     "examples",
     "gallery/**/*.md5",
+    "gallery/**/sg_execution_times.rst",
     "gallery/sg_execution_times.rst",
     "sg_execution_times.rst",
 ]
@@ -58,14 +59,16 @@ numpydoc_class_members_toctree = False
 add_module_names = False
 
 # Examples that need packages which are no part of this library's own: shown without output where those are missing.
-not_run = [path.stem for path in sorted((HERE / "examples").glob("plot_*.py")) if missing_packages(path)]
+not_run = [path.stem for path in sorted((HERE / "examples").glob("*/plot_*.py")) if missing_packages(path)]
 
 sphinx_gallery_conf = {
     "examples_dirs": "examples",
     "gallery_dirs": "gallery",
     "image_scrapers": ("matplotlib", "figure_scraper.figure_scraper"),
     "filename_pattern": rf"/(?!{'|'.join(not_run)})plot_" if not_run else "/plot_",
+    "subsection_order": [f"examples/{name}" for name in ("objects", "matrices", "tables", "kernels")],
     "within_subsection_order": "FileNameSortKey",
+    "thumbnail_size": (480, 330),
     "download_all_examples": False,
     "remove_config_comments": True,
     "show_memory": False,

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
-EXAMPLES = sorted(DOCS.glob("examples/plot_*.py"))
+EXAMPLES = sorted(DOCS.glob("examples/*/plot_*.py"))
 
 pytestmark = pytest.mark.skipif(not EXAMPLES, reason="the gallery is not part of this installation")
 

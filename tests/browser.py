@@ -34,7 +34,7 @@ def ask_browser(page: Path, width: int, question: str, *, dark: bool = False) ->
     options = [f"--{option}" for option in _OPTIONS.split()] + (["--force-dark-mode"] if dark else [])
     profile = f"--user-data-dir={page.with_name('profile')}"
     done = subprocess.run(
-        [browser, *options, profile, frame.as_uri()], capture_output=True, text=True, timeout=120, check=False
+        [browser, *options, profile, frame.as_uri()], capture_output=True, text=True, timeout=600, check=False
     )
     assert "CONSOLE" not in done.stderr, done.stderr
     title = re.search(r"<title>(.*?)</title>", done.stdout)

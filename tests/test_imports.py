@@ -157,7 +157,7 @@ def test_import_krein_is_light() -> None:
 def modules_of(code: str, heavy: list[str], before: str = "before = set(); ") -> list[str]:
     """Which of these modules a statement imports, in a process of its own."""
     script = f"import sys; {before}{code}; print(*sorted(set({heavy!r}) & (set(sys.modules) - before)))"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=120)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=600)
     return done.stdout.split()
 
 

@@ -57,7 +57,7 @@ def page(tmp_path_factory):
     pytest.importorskip("ipykernel", reason=reason)
     notebook = nbformat.v4.new_notebook()
     notebook.cells = [nbformat.v4.new_code_cell(cell.strip()) for cell in CELLS.split("---")]
-    nbclient.NotebookClient(notebook, timeout=300, kernel_name="python3").execute()
+    nbclient.NotebookClient(notebook, timeout=600, kernel_name="python3").execute()
     exporter = nbconvert.HTMLExporter(template_name="basic")
     body, _ = exporter.from_notebook_node(notebook)
     path = tmp_path_factory.mktemp("notebook") / "notebook.html"

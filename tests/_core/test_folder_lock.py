@@ -35,13 +35,13 @@ def test_a_second_process_is_refused_and_told_by_whom(tmp_path):
             pytest.fail("both are in")
     finally:
         holder.kill()
-        holder.communicate(timeout=30)
+        holder.communicate(timeout=600)
 
 
 def test_the_lock_of_a_killed_process_is_free(tmp_path):
     holder = start_holder(tmp_path)
     os.kill(holder.pid, signal.SIGKILL)
-    holder.communicate(timeout=30)
+    holder.communicate(timeout=600)
     assert (tmp_path / LOCK_NAME).exists()
     with alone_in(tmp_path):
         pass

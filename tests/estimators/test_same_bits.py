@@ -17,7 +17,7 @@ import krein
 
 HERE = Path(__file__).parent
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "KREIN_NUM_THREADS")
-DEADLOCK = 300  # seconds for what takes six
+DEADLOCK = 900  # seconds for what takes six
 
 
 @pytest.fixture(scope="module")

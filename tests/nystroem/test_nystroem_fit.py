@@ -115,7 +115,7 @@ def test_the_environment_of_threads_does_not_change_a_bit():
     for threads in ("1", "2"):
         environment = {**os.environ, "OMP_NUM_THREADS": threads, "OPENBLAS_NUM_THREADS": threads}
         done = subprocess.run(
-            [sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=True, timeout=300, env=environment
+            [sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=True, timeout=600, env=environment
         )
         outputs.append(done.stdout)
     assert outputs[0] == outputs[1]

@@ -199,7 +199,7 @@ def test_in_a_notebook():
     nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
     source = "from krein.show.progress import progress\nwith progress('runs', 2) as show:\n    show(1), show(2)"
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source)])
-    nbclient.NotebookClient(notebook, timeout=120).execute()
+    nbclient.NotebookClient(notebook, timeout=600).execute()
     outputs = notebook.cells[0].outputs
     if find_spec("ipywidgets"):
         assert any("application/vnd.jupyter.widget-view+json" in one.get("data", {}) for one in outputs)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from krein import cli
-from krein._core.folder_lock import alone_in
+from krein._core.processes import alone_in
 from krein.comparison import cross_validation
 
 pytest.importorskip("rich")

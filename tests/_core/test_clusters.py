@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from krein._core import clusters
-from krein._core.clusters import cluster_centers
+from krein._core.representatives import cluster_centers
 
 
 def groups(rng, n=400, k=8, dim=5):

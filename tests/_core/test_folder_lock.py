@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from krein._core.folder_lock import LOCK_NAME, alone_in
+from krein._core.processes import LOCK_NAME, alone_in
 
 HOLD = (
-    "import sys, time; from pathlib import Path; from krein._core.folder_lock import alone_in\n"
+    "import sys, time; from pathlib import Path; from krein._core.processes import alone_in\n"
     "with alone_in(Path(sys.argv[1])):\n    print('held', flush=True)\n    time.sleep(600)\n"
 )
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import krein
-from krein._core.files import append_whole, check_target, check_writable, move_whole, whole_file, write_whole
+from krein._core.files import append_whole, check_target, check_writable, whole_file, write_whole
 
 
 @pytest.fixture(params=["pipe", "folder", "link to a pipe"])
@@ -31,18 +31,14 @@ def odd(request, tmp_path):
     assert not [name for name in os.listdir(tmp_path) if name.startswith(".")]
 
 
-def test_only_regular_files_are_replaced(odd, tmp_path):
-    part = tmp_path / "part"
-    part.write_text("finished")
+def test_only_regular_files_are_replaced(odd):
     for write in (
         lambda: check_target(odd),
         lambda: check_writable(odd),
         lambda: write_whole(odd, "text"),
-        lambda: move_whole(part, odd),
     ):
         with pytest.raises(OSError, match=r"it is a (folder|device)"):
             write()
-    assert part.read_text() == "finished"
 
 
 def test_devices(tmp_path):

@@ -15,7 +15,7 @@ import pytest
 import krein
 import krein.show.style
 from krein._core.errors import DatasetError, ModelFileError, TableError
-from krein._core.journal import JsonLines
+from krein._core.files import JsonLines
 from krein.cli.predict import predict
 from krein.cli.tables import check_out, write_columns
 from krein.cli.train import train

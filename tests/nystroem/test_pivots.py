@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from krein._core.pivots import pivoted_rows
+from krein._core.representatives import pivoted_rows
 from krein.kernels import DeltaGaussian
 from krein.nystroem.candidate_columns import DirectColumns
 from krein.similarities import KernelSimilarity, PrecomputedSimilarity

@@ -17,7 +17,7 @@ import pytest
 
 import krein
 from krein import cli
-from krein._core.folder_lock import alone_in
+from krein._core.processes import alone_in
 from krein.paper import Plan, Record, RecordFile, catalog, kept_runs, reproduce
 
 HERE = Path(__file__).parent

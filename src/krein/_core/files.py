@@ -1,17 +1,18 @@
-"""Writing a file whole or not at all."""
+"""Writing a file whole or not at all, and a file that grows by whole lines."""
 
 from __future__ import annotations
 
 import errno
+import json
 import os
 import stat
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
-__all__ = ["append_whole", "check_target", "check_writable", "move_whole", "whole_file", "write_whole"]
+__all__ = ["JsonLines", "append_whole", "check_target", "check_writable", "whole_file", "write_whole"]
 
 
 def check_target(path: str | os.PathLike[str]) -> Path:
@@ -101,11 +102,6 @@ def write_whole(path: str | os.PathLike[str], content: bytes | str) -> None:
         stream.write(content.encode() if isinstance(content, str) else content)
 
 
-def move_whole(part: str | os.PathLike[str], path: str | os.PathLike[str]) -> None:
-    """Give a finished file its name, in place of a regular file that may have it already."""
-    os.replace(part, check_target(path))
-
-
 def _mode(target: Path) -> int:
     """The permissions of the file that is replaced, or those a new file would get."""
     with suppress(FileNotFoundError):
@@ -113,3 +109,38 @@ def _mode(target: Path) -> int:
     umask = os.umask(0)
     os.umask(umask)
     return 0o666 & ~umask
+
+
+class JsonLines:
+    """Objects of JSON, a line each.
+
+    A line is appended with one write and pushed to the disk before the next piece of work counts. A line cut short, by a kill in
+    the middle of a write, is skipped in reading and its work is done again. A write that fails, as on a full disk, is undone.
+
+    Parameters
+    ----------
+    path : path
+        Need not exist; its folder must.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def append(self, fields: dict[str, Any]) -> None:
+        """Add a line; when this returns it is on the disk."""
+        text = json.dumps(fields, allow_nan=True, ensure_ascii=False)
+        append_whole(self.path, text.encode() + b"\n", lead=lambda last: b"" if last in (b"", b"\n") else b"\n")
+
+    def read(self) -> Iterator[dict[str, Any]]:
+        """Whole lines that hold an object; torn ones and those of others are passed over."""
+        try:
+            text = check_target(self.path).read_text(encoding="utf-8", errors="replace")
+        except (FileNotFoundError, NotADirectoryError):
+            return
+        for line in text.split("\n"):
+            try:
+                fields = json.loads(line)
+            except (ValueError, RecursionError):  # no JSON, numbers without end, or nested without end
+                continue
+            if isinstance(fields, dict):
+                yield fields

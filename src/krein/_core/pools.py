@@ -48,19 +48,6 @@ def _looked_up(_numba_runs: bool, _sklearn: bool) -> tuple[tuple[Any, ...], tupl
     return tuple(process), tuple(thread), blas_by_thread
 
 
-def _set(library: Any, threads: int) -> None:
-    """Set a number for the process, whichever thread of it set the last.
-
-    threadpoolctl lets only one thread set it, from 3.7 on, and says nothing to the others; we have a lock of our own.
-    """
-    release = getattr(library, "clear_controlling_thread", None)
-    if release is not None:
-        release(force=True)
-    library.set_num_threads(threads)
-    if release is not None:
-        release(force=True)
-
-
 class Blas:
     """The BLAS libraries of the process, numpy's and scipy's: limited together, and set back to what each had.
 
@@ -69,23 +56,26 @@ class Blas:
 
     def __init__(self) -> None:
         self._before: list[tuple[Any, int]] | None = None  # libraries, and what they had
-        self._limit = 0
+        self._limit: int | None = None
 
     def limit(self, threads: int | None) -> None:
-        """At most so many threads; None sets back what was found when the first limit came."""
-        if threads is None:
-            if self._before is not None:
-                for library, count in self._before:
-                    _set(library, count)
-            self._before = None
+        """At most so many threads; None sets back what was found when the first limit came.
+
+        threadpoolctl lets only one thread of the process set a number, from 3.7 on, and says nothing to the others: it is made
+        to forget which one, as the owner has a lock.
+        """
+        if threads == self._limit:
             return
         if self._before is None:
             self._before = [(library, library.get_num_threads() or 1) for library in _libraries()[0]]
-        elif threads == self._limit:
-            return
-        self._limit = threads
         for library, count in self._before:
-            _set(library, min(threads, count))
+            forget = getattr(library, "clear_controlling_thread", lambda force: None)
+            forget(force=True)
+            library.set_num_threads(count if threads is None else min(threads, count))
+            forget(force=True)
+        if threads is None:
+            self._before = None
+        self._limit = threads
 
     def found(self) -> tuple[int, ...]:
         """The number of threads of each library, our own limit apart."""

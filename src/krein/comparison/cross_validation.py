@@ -17,8 +17,8 @@ from sklearn.model_selection import KFold, StratifiedKFold, cross_validate
 
 import krein
 from krein._core.checks import integer
-from krein._core.folder_lock import alone_in
-from krein._core.journal import JsonLines
+from krein._core.files import JsonLines
+from krein._core.processes import alone_in
 from krein.comparison.contenders import Contender, Task, chosen_by
 from krein.comparison.model_comparison import FoldScore, ModelComparison
 from krein.datasets.catalog import content_digest

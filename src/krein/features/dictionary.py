@@ -16,8 +16,7 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg import lapack
 
-from krein._core.clusters import cluster_centers
-from krein._core.pivots import Columns, pivoted_rows
+from krein._core.representatives import Columns, cluster_centers, pivoted_rows
 from krein._core.rows import row_norms
 from krein._core.staircase import as_staircase
 from krein._core.threads import blas_threads

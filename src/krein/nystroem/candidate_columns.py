@@ -8,7 +8,7 @@ from typing import Any, final
 
 import numpy as np
 
-from krein._core.pivots import Columns
+from krein._core.representatives import Columns
 from krein.similarities.direct_source import DirectSource
 from krein.similarities.distance_kernel import DistanceKernel
 from krein.similarities.evaluation import Evaluation

@@ -9,8 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from krein._core.checks import one_of
-from krein._core.clusters import cluster_centers
-from krein._core.pivots import pivoted_rows
+from krein._core.representatives import cluster_centers, pivoted_rows
 from krein._core.rows import as_rows
 from krein.nystroem.candidate_columns import CalledColumns, DirectColumns
 from krein.similarities.direct_source import DirectSource, KernelSimilarity

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import krein
-from krein._core.journal import JsonLines
+from krein._core.files import JsonLines
 from krein.paper.plan import FORMAT, Run
 
 __all__ = ["Record", "RecordFile"]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from krein._core.checks import positive_integer
-from krein._core.folder_lock import alone_in
+from krein._core.processes import alone_in
 from krein.paper.catalog import known_experiments
 from krein.paper.claims import Verdict
 from krein.paper.data import prepare

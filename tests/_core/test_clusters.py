@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from krein._core import clusters
+from krein._core import representatives
 from krein._core.representatives import cluster_centers
 
 
@@ -26,8 +26,8 @@ def test_groups_far_apart_are_found(rng):
 
 
 def test_centers_are_means_of_the_rows_nearest_to_them(rng, monkeypatch):
-    monkeypatch.setattr(clusters, "_PASSES", 100)
-    monkeypatch.setattr(clusters, "_SETTLED", 0.0)
+    monkeypatch.setattr(representatives, "_PASSES", 100)
+    monkeypatch.setattr(representatives, "_SETTLED", 0.0)
     X = rng.normal(size=(300, 2))
     centers = cluster_centers(X, 12, rng)
     nearest = np.square(X[:, None] - centers).sum(axis=2).argmin(axis=1)
@@ -54,13 +54,13 @@ def test_a_tie_goes_to_the_first_center(rng):
     """Rows at equal distance from two centers: rounding may say either, the margin says the first."""
     centers = rng.normal(size=(2, 3))
     middle = centers.mean(axis=0) + np.linspace(-1.0, 1.0, 50)[:, None] * np.cross(*centers)
-    np.testing.assert_array_equal(clusters._nearest(middle, centers, 1e-9), 0)
+    np.testing.assert_array_equal(representatives._nearest(middle, centers, 1e-9), 0)
 
 
 @pytest.mark.parametrize("threads", [2, 3])
 def test_threads_do_not_change_a_bit(monkeypatch, threads):
     X = np.random.default_rng(0).normal(size=(5000, 7))
-    monkeypatch.setattr(clusters, "n_threads", lambda: 1)
+    monkeypatch.setattr(representatives, "n_threads", lambda: 1)
     one = cluster_centers(X, 40, np.random.default_rng(1))
-    monkeypatch.setattr(clusters, "n_threads", lambda: threads)
+    monkeypatch.setattr(representatives, "n_threads", lambda: threads)
     np.testing.assert_array_equal(cluster_centers(X, 40, np.random.default_rng(1)), one)

@@ -8,10 +8,10 @@ import scipy.sparse as sp
 
 from helpers import frozen, unit_vectors
 from krein.features import FeatureMap, FeatureRecipe, fit_map
-from krein.features.columns import SectionColumns
 from krein.features.dictionary import COMPOSITIONS, decompose, draw_dictionary, landmark_rows
+from krein.features.feature_map import SectionColumns
 from krein.features.head import head_basis
-from krein.features.region import PlacedRows, placed_sample, region_of
+from krein.features.region import FitTask, PlacedRows, placed_sample, region_of
 from krein.kernels import NTK, DeltaGaussian, Laplacian, Multiquadric, SphericalPolynomial
 from krein.measures import Head
 from krein.sampling import Frequencies
@@ -76,7 +76,7 @@ class TestDraw:
         recipe, composition = FeatureRecipe(NTK(), 40, "projected", oversampling=over), COMPOSITIONS[name]
         sample = placed_sample(ROWS, 900, recipe.domain, generator())
         region = region_of(sample.rows, sphere=True, normalize=True, radius=None)
-        drawn = draw_dictionary(recipe, composition, 40, sample, region, sample.rows, generator())
+        drawn = draw_dictionary(FitTask(recipe, sample, region, NTK().gram), composition, 40, sample.rows, generator())
         total = 40 * (composition.columns if over == "auto" else over)
         map_, sections = drawn.feature_map, round(composition.share * total)
         assert (map_.sections is None) == (sections == 0)
@@ -94,7 +94,8 @@ class TestDraw:
         rows[:300, 0] += 20.0
         sample = PlacedRows(rows, recipe.domain)
         region = region_of(rows, sphere=False, normalize=False, radius=None)
-        drawn = draw_dictionary(recipe, COMPOSITIONS["landmarks"], 8, sample, region, rows, generator())
+        task = FitTask(recipe, sample, region, recipe.kernel.gram)
+        drawn = draw_dictionary(task, COMPOSITIONS["landmarks"], 8, rows, generator())
         assert np.count_nonzero(drawn.feature_map.sections.landmarks[:, 0] > 10.0) > 0
 
     def test_a_rare_kind_of_row(self):

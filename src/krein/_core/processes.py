@@ -1,4 +1,4 @@
-"""Processes: how many share the calls of a function that holds Python's lock, what they hear of Ctrl-C, and one at a time in a folder."""
+"""Processes: how many share calls that hold Python's lock, what they hear of Ctrl-C, and one at a time in a folder."""
 
 from __future__ import annotations
 

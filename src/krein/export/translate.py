@@ -12,7 +12,7 @@ import numpy as np
 from krein._core.errors import ExportError
 from krein.export.expression import Expression, concatenated, constant
 from krein.features import FeatureMap, FittedMap
-from krein.features.columns import HeadColumns, SectionColumns, WaveColumns
+from krein.features.feature_map import HeadColumns, SectionColumns, WaveColumns
 from krein.kernels import (
     NTK,
     ArcCosine,

@@ -20,13 +20,12 @@ from krein._core.representatives import Columns, cluster_centers, pivoted_rows
 from krein._core.rows import row_norms
 from krein._core.staircase import as_staircase
 from krein._core.threads import blas_threads
-from krein.features.columns import SectionColumns
 from krein.features.draw import Drawn, draw_map
-from krein.features.feature_map import FeatureMap
+from krein.features.feature_map import FeatureMap, SectionColumns
 from krein.features.feature_recipe import FeatureRecipe, projection_rows
 from krein.features.head import head_basis
 from krein.features.held_out import CHECK_COLUMNS, Gram, first_nearly_best, held_out_gram, upper_error
-from krein.features.region import PlacedRows, Region
+from krein.features.region import FitTask
 from krein.features.sections import compiled_gram
 from krein.kernels import Kernel
 from krein.measures import Head, SignedMeasure
@@ -239,15 +238,10 @@ COMPOSITIONS = {"waves": Composition(0.0, 4), "landmarks": Composition(1.0, 2)}
 
 
 def draw_dictionary(
-    recipe: FeatureRecipe,
-    composition: Composition,
-    width: int,
-    sample: PlacedRows,
-    region: Region,
-    pool: np.ndarray,
-    rng: np.random.Generator,
+    task: FitTask, composition: Composition, width: int, pool: np.ndarray, rng: np.random.Generator
 ) -> Drawn:
     """The columns of a dictionary that is to be compressed to some width."""
+    recipe, sample, region = task.recipe, task.sample, task.region
     wave_rng, landmark_rng = rng.spawn(2)
     per_column = composition.per_column(recipe)
     n_fit = min(projection_rows(width, per_column), len(pool))
@@ -311,19 +305,12 @@ class _SectionPivots(Columns):
 
 
 def choose_composition(
-    recipe: FeatureRecipe,
-    width: int,
-    sample: PlacedRows,
-    region: Region,
-    pool: np.ndarray,
-    check_rows: np.ndarray,
-    gram: Gram,
-    rng: np.random.Generator,
+    task: FitTask, width: int, pool: np.ndarray, check_rows: np.ndarray, rng: np.random.Generator
 ) -> Composition:
     """What was asked for, or what does best on held-out rows at a small width."""
-    if recipe.dictionary != "auto":
-        return COMPOSITIONS[recipe.dictionary]
+    if task.recipe.dictionary != "auto":
+        return COMPOSITIONS[task.recipe.dictionary]
     width, kinds = min(width, PILOT_WIDTH), list(COMPOSITIONS.values())
-    wides = [draw_dictionary(recipe, kind, width, sample, region, pool, rng).feature_map for kind in kinds]
-    found = decompose(wides, pool[-projection_rows(width) :], check_rows, gram)
+    wides = [draw_dictionary(task, kind, width, pool, rng).feature_map for kind in kinds]
+    found = decompose(wides, pool[-projection_rows(width) :], check_rows, task.gram)
     return kinds[first_nearly_best([one.error(width) for one in found])]

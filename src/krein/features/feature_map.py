@@ -1,4 +1,7 @@
-"""The feature map: head, cosines and sines with signed weights, kernel sections; optionally a projection onto fewer columns."""
+"""The feature map: head, cosines and sines with signed weights, kernel sections; optionally a projection onto fewer columns.
+
+A column c with the signed weight :math:`a_c` is :math:`|a_c|^{1/2} b_c(x)`, its sign that of the weight.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +11,127 @@ from functools import cached_property
 from typing import Any, final
 
 import numpy as np
+import scipy.sparse as sp
 
 from krein._core.checks import frozen_array, integer
-from krein._core.rows import row_blocks
+from krein._core.rows import row_blocks, unit_rows
 from krein._core.staircase import Staircase
 from krein._core.threads import share_with
-from krein.features.columns import Columns, HeadColumns, SectionColumns, WaveColumns
 from krein.features.head import HeadBasis
+from krein.features.sections import Sections
+from krein.features.waves import hadamard_trig_map, trig_map
+from krein.kernels import Kernel
 from krein.sampling import Frequencies
 
-__all__ = ["FeatureMap"]
+__all__ = ["FeatureMap", "HeadColumns", "SectionColumns", "WaveColumns"]
 
+_DENSE_ENTRIES = 1 << 19  # of a block of sparse rows made dense for the head, 4 MiB
 _BLOCK_BYTES = 1 << 21  # of columns before a projection, for the rows that a thread has at a time
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class HeadColumns:
+    """The columns of a polynomial head."""
+
+    basis: HeadBasis
+    weights: np.ndarray
+
+    @property
+    def n_columns(self) -> int:
+        return self.basis.n_columns
+
+    @property
+    def column_weights(self) -> np.ndarray:
+        return self.weights
+
+    def names(self) -> list[str]:
+        return self.basis.names()
+
+    def write(self, X: Any, out: np.ndarray) -> None:
+        amplitudes = np.sqrt(np.abs(self.weights)).astype(out.dtype)
+        if not sp.issparse(X):
+            self.basis.write(X, amplitudes, out)
+            return
+        for rows in row_blocks(X.shape[0], max(1, _DENSE_ENTRIES // max(self.basis.dim, 1))):
+            self.basis.write(X[rows].toarray(), amplitudes, out[rows])
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class WaveColumns:
+    """A cosine and a sine for each frequency, all cosines first; both have the frequency's weight."""
+
+    frequencies: Frequencies
+    weights: np.ndarray
+
+    @property
+    def n_columns(self) -> int:
+        return 2 * len(self.frequencies)
+
+    @property
+    def column_weights(self) -> np.ndarray:
+        return np.tile(self.weights, 2)
+
+    def names(self) -> list[str]:
+        return [f"{kind}{j}" for kind in ("cos", "sin") for j in range(len(self.frequencies))]
+
+    def write(self, X: Any, out: np.ndarray) -> None:
+        amplitudes = np.sqrt(np.abs(self.weights)).astype(out.dtype)
+        structure = self.frequencies.structure
+        if structure is not None:
+            hadamard_trig_map(X, structure.signs, structure.radii.astype(out.dtype), amplitudes, out)
+        elif len(self.frequencies):
+            trig_map(X, self.frequencies.vectors.astype(out.dtype, copy=False), amplitudes, out)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class SectionColumns:
+    r"""Sections of the kernel: :math:`k(x, l)` for each landmark l.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    landmarks : ndarray of shape (n_landmarks, dim)
+        Placed rows, at least one.
+    """
+
+    kernel: Kernel
+    landmarks: np.ndarray
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.kernel, Kernel):
+            raise TypeError(f"sections need a kernel of krein.kernels, got {type(self.kernel).__name__}")
+        landmarks = frozen_array(self.landmarks, "landmarks", (None, None))
+        if not landmarks.size:
+            raise ValueError(f"landmarks must be rows, at least one, got an array of shape {landmarks.shape}")
+        if self.kernel.domain == "sphere":
+            unit_rows(landmarks, normalize=False, name="landmarks")
+        object.__setattr__(self, "landmarks", landmarks)
+
+    @property
+    def dim(self) -> int:
+        """Entries of a row."""
+        return int(self.landmarks.shape[1])
+
+    @property
+    def n_columns(self) -> int:
+        return int(self.landmarks.shape[0])
+
+    @property
+    def column_weights(self) -> np.ndarray:
+        return np.ones(self.n_columns)
+
+    def names(self) -> list[str]:
+        return [f"section{j}" for j in range(self.n_columns)]
+
+    @cached_property
+    def _loop(self) -> Sections:
+        return Sections(self.kernel, self.landmarks)
+
+    def write(self, X: Any, out: np.ndarray) -> None:
+        self._loop.write(X, out)
 
 
 @final
@@ -89,7 +201,7 @@ class FeatureMap:
             object.__setattr__(self, name, array)
 
     @property
-    def parts(self) -> tuple[Columns, ...]:
+    def parts(self) -> tuple[HeadColumns | WaveColumns | SectionColumns, ...]:
         """The kinds of columns, in the order of the columns."""
         plain = HeadColumns(self.basis, self.head_weights), WaveColumns(self.frequencies, self.wave_weights)
         return plain if self.sections is None else (*plain, self.sections)
@@ -155,7 +267,9 @@ class FeatureMap:
             return
         # sections are nearly dependent, so that sums of them cancel: double precision, whatever the rows have
         dtype = out.dtype if self.sections is None else np.dtype(np.float64)
-        stairs = self._stairs(dtype)
+        stairs = self._stairs.get(dtype)
+        if stairs is None:
+            stairs = self._stairs[dtype] = Staircase.of(self.projection.astype(dtype), self.signature)
         step = max(1, _BLOCK_BYTES // (self.n_columns * dtype.itemsize))
         in_place = stairs.in_place and out.dtype == dtype and out.flags.c_contiguous
 
@@ -171,22 +285,10 @@ class FeatureMap:
 
         share_with(worker, row_blocks(X.shape[0], step))
 
-    def _stairs(self, dtype: np.dtype[Any]) -> Staircase:
-        """The projection, as products with it are taken."""
-        return self._double_stairs if dtype == np.float64 else self._single_stairs
-
     @cached_property
-    def _double_stairs(self) -> Staircase:
-        return Staircase.of(self._projection, self.signature)
-
-    @cached_property
-    def _single_stairs(self) -> Staircase:
-        return Staircase.of(self._projection.astype(np.float32), self.signature)
-
-    @property
-    def _projection(self) -> np.ndarray:
-        assert self.projection is not None
-        return self.projection
+    def _stairs(self) -> dict[np.dtype[Any], Staircase]:
+        """The projection as products with it are taken, by the type they are taken in."""
+        return {}
 
     def _write_columns(self, X: Any, out: np.ndarray) -> None:
         end = self.n_columns - self.padding

@@ -28,8 +28,8 @@ from krein.features.feature_recipe import (
 )
 from krein.features.fitted_map import FittedMap
 from krein.features.head import head_basis
-from krein.features.held_out import Gram, first_nearly_best, held_out_gram, relative_error
-from krein.features.region import PlacedRows, Region, diameter, placed_sample, region_of
+from krein.features.held_out import first_nearly_best, held_out_gram, relative_error
+from krein.features.region import FitTask, Region, diameter, placed_sample, region_of
 from krein.features.sections import compiled_gram
 from krein.features.width_search import WidthSearch, search_width
 from krein.kernels import Kernel
@@ -40,51 +40,39 @@ __all__ = ["draw_waves", "fit_map", "project_dictionary", "refit"]
 _ROUNDING = 1e-9  # relative, by which rows may be farther apart than the radius given
 
 
-def refit(
-    recipe: FeatureRecipe,
-    sample: PlacedRows,
-    region: Region,
-    narrow: Drawn | None,
-    gram: Gram,
-    rng: np.random.Generator,
-) -> tuple[Drawn, float]:
+def refit(task: FitTask, narrow: Drawn | None, rng: np.random.Generator) -> tuple[Drawn, float]:
     """The map with the least error on held-out rows, among unbiased, calibrated and projected; and its error on other rows.
 
     A map that is exact stays as it is. Near-equal errors keep the plainer map, see `krein.features.held_out`.
     """
-    candidates = []
+    sample, gram, projects = task.sample, task.gram, task.recipe.weights == "projected"
     if narrow is not None and not narrow.exact:
         fit_rows, check_rows, _ = sample.split(FIT_ROWS, CHECK_ROWS)
-        calibrated = calibrate(narrow.feature_map, fit_rows, check_rows, gram)
-        narrow = replace(narrow, feature_map=calibrated.feature_map)
-    if narrow is not None:
-        candidates.append(narrow)
-    n_check = PROJECTION_CHECK_ROWS if recipe.weights == "projected" else CHECK_ROWS
-    _, check_rows, last_rows = sample.split(PROJECTION_ROWS, n_check)
-    if recipe.weights == "projected":
+        narrow = replace(narrow, feature_map=calibrate(narrow.feature_map, fit_rows, check_rows, gram).feature_map)
+    candidates = [] if narrow is None else [narrow]
+    _, check_rows, last_rows = sample.split(PROJECTION_ROWS, PROJECTION_CHECK_ROWS if projects else CHECK_ROWS)
+    if projects:
         errors = [relative_error(one.feature_map, check_rows, held_out_gram(check_rows, gram)) for one in candidates]
         if not errors or errors[0] > GOOD_ENOUGH:
-            projected, error = project_dictionary(recipe, sample, region, gram, rng)
+            projected, error = project_dictionary(task, rng)
             candidates, errors = [*candidates, projected], [*errors, error]
         candidates = [candidates[first_nearly_best(errors)]]
     (chosen,) = candidates
     return chosen, relative_error(chosen.feature_map, last_rows, held_out_gram(last_rows, gram))
 
 
-def project_dictionary(
-    recipe: FeatureRecipe, sample: PlacedRows, region: Region, gram: Gram, rng: np.random.Generator
-) -> tuple[Drawn, float]:
+def project_dictionary(task: FitTask, rng: np.random.Generator) -> tuple[Drawn, float]:
     """The best map that a dictionary of the recipe's kind has, and its error on the rows that chose it.
 
     Where the recipe leaves the kind open, small fits of all kinds choose it.
     """
     pilot_rng, wide_rng = rng.spawn(2)
-    pool, check_rows, _ = sample.split(LANDMARK_ROWS, PROJECTION_CHECK_ROWS)
-    width = recipe.width
-    composition = choose_composition(recipe, width, sample, region, pool, check_rows, gram, pilot_rng)
-    wide = draw_dictionary(recipe, composition, width, sample, region, pool, wide_rng)
-    fit_rows = pool[-projection_rows(width, composition.per_column(recipe)) :]  # the farthest are last
-    (found,) = decompose([wide.feature_map], fit_rows, check_rows, gram)
+    pool, check_rows, _ = task.sample.split(LANDMARK_ROWS, PROJECTION_CHECK_ROWS)
+    width = task.recipe.width
+    composition = choose_composition(task, width, pool, check_rows, pilot_rng)
+    wide = draw_dictionary(task, composition, width, pool, wide_rng)
+    fit_rows = pool[-projection_rows(width, composition.per_column(task.recipe)) :]  # the farthest are last
+    (found,) = decompose([wide.feature_map], fit_rows, check_rows, task.gram)
     return replace(wide, feature_map=found.feature_map(width)), found.error(width)
 
 
@@ -116,7 +104,9 @@ def fit_map(recipe: FeatureRecipe, X: Any, rng: np.random.Generator) -> FittedMa
             stacklevel=6,  # the caller of an estimator's fit, which `quiet_blas` wraps
         )
     draw_rng, wide_rng = rng.spawn(2)
-    drawn, error, search = _drawn(recipe, sample, region, draw_rng, wide_rng)
+    drawn, error, search = _drawn(
+        FitTask(recipe, sample, region, compiled_gram(recipe.kernel, sample.rows)), draw_rng, wide_rng
+    )
     if search is not None and not search.met:
         trial = search.trials[search.chosen]
         warnings.warn(
@@ -139,29 +129,25 @@ def fit_map(recipe: FeatureRecipe, X: Any, rng: np.random.Generator) -> FittedMa
 
 
 def _drawn(
-    recipe: FeatureRecipe,
-    sample: PlacedRows,
-    region: Region,
-    draw_rng: np.random.Generator,
-    wide_rng: np.random.Generator,
+    task: FitTask, draw_rng: np.random.Generator, wide_rng: np.random.Generator
 ) -> tuple[Drawn, float, WidthSearch | None]:
     """The map, its error, and what a search for its width tried."""
+    recipe, sample, region = task.recipe, task.sample, task.region
     if recipe.searches:
         if not sample.holds_out:
             raise ValueError(
                 f"n_components='auto' needs at least 24 rows, some of them to hold out, got {len(sample.rows)}; set a number of "
                 "columns"
             )
-        gram = compiled_gram(recipe.kernel, sample.rows)
-        drawn, search = search_width(recipe, sample, region, gram, wide_rng)
+        drawn, search = search_width(task, wide_rng)
         _, _, last_rows = sample.split(LANDMARK_ROWS, SEARCH_CHECK_ROWS)
-        return drawn, relative_error(drawn.feature_map, last_rows, held_out_gram(last_rows, gram)), search
+        return drawn, relative_error(drawn.feature_map, last_rows, held_out_gram(last_rows, task.gram)), search
     if recipe.weights == "unbiased" or not sample.holds_out:
         drawn = draw_map(recipe, sample, region, recipe.width, draw_rng)
         return drawn, predicted_relative_error(recipe, sample, region, drawn, draw_rng), None
     sections_only = recipe.weights == "projected" and recipe.dictionary == "landmarks"  # which need no measure
     narrow = None if sections_only else draw_map(recipe, sample, region, recipe.width, draw_rng)
-    return *refit(recipe, sample, region, narrow, compiled_gram(recipe.kernel, sample.rows), wide_rng), None
+    return *refit(task, narrow, wide_rng), None
 
 
 @quiet_blas()

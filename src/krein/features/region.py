@@ -1,9 +1,10 @@
-"""Where rows lie: the region of a data set, its diameter, which rows are outside; and the sample of rows that a fit looks at."""
+"""Where rows lie: the region of a data set, its diameter, which rows are outside; the rows that a fit looks at, and its task."""
 
 from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -12,9 +13,9 @@ import scipy.sparse as sp
 
 from krein._core.checks import frozen_array, truth_value
 from krein._core.rows import UNIT_TOLERANCE, row_blocks, row_norms, unit_rows
-from krein.features.feature_recipe import LAST_ROWS, Domain
+from krein.features.feature_recipe import LAST_ROWS, Domain, FeatureRecipe
 
-__all__ = ["diameter", "LOWEST", "Region", "region_of", "PlacedRows", "name_of", "placed_sample"]
+__all__ = ["diameter", "LOWEST", "Region", "region_of", "FitTask", "PlacedRows", "name_of", "placed_sample"]
 
 LOWEST = -1e-6  # how far below zero an entry may be that should not be negative
 _MARGIN = 1.1  # factor by which the region exceeds the training rows, in space
@@ -182,6 +183,17 @@ class PlacedRows:
         j = (i + rng.integers(1, m, _PAIRS)) % m
         distances = np.linalg.norm(self.rows[i] - self.rows[j], axis=1)
         return np.concatenate([[0.0], np.quantile(distances, (np.arange(_QUANTILES) + 0.5) / _QUANTILES)])
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class FitTask:
+    """What a map is fitted to: a recipe, a sample of rows in their region, and the kernel matrix of two blocks of them."""
+
+    recipe: FeatureRecipe
+    sample: PlacedRows
+    region: Region
+    gram: Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 def placed_sample(X: Any, n_rows: int, domain: Domain, rng: np.random.Generator, *, reach: bool = False) -> PlacedRows:

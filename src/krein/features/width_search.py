@@ -23,11 +23,10 @@ from krein.features.feature_recipe import (
     FIT_ROWS,
     LANDMARK_ROWS,
     SEARCH_CHECK_ROWS,
-    FeatureRecipe,
     projection_rows,
 )
-from krein.features.held_out import Gram, estimated_gram, held_out_gram, upper_error
-from krein.features.region import PlacedRows, Region
+from krein.features.held_out import estimated_gram, held_out_gram, upper_error
+from krein.features.region import FitTask
 from krein.measures.polynomial_head import head_columns
 from krein.show.cards import card, card_table
 
@@ -131,25 +130,21 @@ class WidthSearch:
 Found = tuple[Drawn, WidthTrial]
 
 
-def search_width(
-    recipe: FeatureRecipe, sample: PlacedRows, region: Region, gram: Gram, rng: np.random.Generator
-) -> tuple[Drawn, WidthSearch]:
+def search_width(task: FitTask, rng: np.random.Generator) -> tuple[Drawn, WidthSearch]:
     """The smallest map that meets the recipe's error; the most accurate one where none does."""
-    target, found = recipe.error, list[Found]()
+    recipe, target, found = task.recipe, task.recipe.error, list[Found]()
     plain_rng, wide_rng = rng.spawn(2)
     if recipe.weights != "calibrated":
-        found += _projected_maps(recipe, sample, region, gram, wide_rng)
+        found += _projected_maps(task, wide_rng)
     if recipe.weights != "projected":
-        least = max(head_columns(1, sample.dim, sphere=region.sphere) + _LEAST_WAVE_COLUMNS, _FIRST_WIDTH)
+        least = max(head_columns(1, task.sample.dim, sphere=task.region.sphere) + _LEAST_WAVE_COLUMNS, _FIRST_WIDTH)
         met = 0
         if found:
             best = found[_choice(found, target)][1]
             met = best.n_components if best.error <= target else 0
             least = max(least, best.n_components)
-        if (
-            not met or met >= least
-        ):  # a projection that meets the target costs more than waves that do with as many columns
-            found += _calibrated_maps(recipe, least, met or _LAST_WIDTH["calibrated"], sample, region, gram, plain_rng)
+        if not met or met >= least:  # a projection that meets the target costs more than waves with as many columns
+            found += _calibrated_maps(task, least, met or _LAST_WIDTH["calibrated"], plain_rng)
     chosen = _choice(found, target)
     return found[chosen][0], WidthSearch(target, tuple(trial for _, trial in found), chosen)
 
@@ -162,19 +157,18 @@ def _choice(found: list[Found], target: float) -> int:
     return min(range(len(found)), key=lambda place: found[place][1].error)
 
 
-def _projected_maps(
-    recipe: FeatureRecipe, sample: PlacedRows, region: Region, gram: Gram, rng: np.random.Generator
-) -> Iterator[Found]:
+def _projected_maps(task: FitTask, rng: np.random.Generator) -> Iterator[Found]:
     """Maps from dictionaries of twice the size each, until one is wide enough."""
+    recipe = task.recipe
     pilot_rng, rng = rng.spawn(2)
-    pool, check_rows, _ = sample.split(LANDMARK_ROWS, SEARCH_CHECK_ROWS)
+    pool, check_rows, _ = task.sample.split(LANDMARK_ROWS, SEARCH_CHECK_ROWS)
     width = _FIRST_WIDTH
     while True:
         if width <= PILOT_WIDTH:
-            composition = choose_composition(recipe, width, sample, region, pool, check_rows, gram, pilot_rng)
+            composition = choose_composition(task, width, pool, check_rows, pilot_rng)
         rows = pool[-projection_rows(width, composition.per_column(recipe)) :]
-        wide = draw_dictionary(recipe, composition, width, sample, region, pool, rng)
-        (decomposed,) = decompose([wide.feature_map], rows, check_rows, gram, _CHECK_COLUMNS)
+        wide = draw_dictionary(task, composition, width, pool, rng)
+        (decomposed,) = decompose([wide.feature_map], rows, check_rows, task.gram, _CHECK_COLUMNS)
         best, error = _least_width(decomposed, recipe.error)
         sections = 0 if wide.feature_map.sections is None else wide.feature_map.sections.n_columns
         fitted = len(rows) + sections  # landmarks are fitted to as well
@@ -205,33 +199,24 @@ def _least_width(decomposed: Decomposed, target: float) -> tuple[int, float]:
     return high, error
 
 
-def _calibrated_maps(
-    recipe: FeatureRecipe,
-    least: int,
-    most: int,
-    sample: PlacedRows,
-    region: Region,
-    gram: Gram,
-    rng: np.random.Generator,
-) -> Iterator[Found]:
+def _calibrated_maps(task: FitTask, least: int, most: int, rng: np.random.Generator) -> Iterator[Found]:
     """Calibrated maps of rising width, until one meets the target."""
     for step in range(int(_STEPS * math.log2(max(most / least, 1.0))) + 1):
-        found = _calibrated(recipe, round(least * 2 ** (step / _STEPS)), sample, region, gram, rng)
+        found = _calibrated(task, round(least * 2 ** (step / _STEPS)), rng)
         yield found
-        if found[1].error <= recipe.error:
+        if found[1].error <= task.recipe.error:
             return
 
 
-def _calibrated(
-    recipe: FeatureRecipe, width: int, sample: PlacedRows, region: Region, gram: Gram, rng: np.random.Generator
-) -> Found:
+def _calibrated(task: FitTask, width: int, rng: np.random.Generator) -> Found:
     """A calibrated map of some width, compared on the same rows as projected ones."""
-    narrow = draw_map(replace(recipe, n_components=width, weights="calibrated"), sample, region, width, rng)
-    fit_rows, check_rows, _ = sample.split(FIT_ROWS, CHECK_ROWS)
+    recipe = replace(task.recipe, n_components=width, weights="calibrated")
+    narrow = draw_map(recipe, task.sample, task.region, width, rng)
+    fit_rows, check_rows, _ = task.sample.split(FIT_ROWS, CHECK_ROWS)
     n_evaluations = len(fit_rows) * width
     if not narrow.exact:
-        narrow = replace(narrow, feature_map=calibrate(narrow.feature_map, fit_rows, check_rows, gram).feature_map)
-    _, check_rows, _ = sample.split(FIT_ROWS, SEARCH_CHECK_ROWS)
-    exact = held_out_gram(check_rows, gram, _CHECK_COLUMNS)
+        narrow = replace(narrow, feature_map=calibrate(narrow.feature_map, fit_rows, check_rows, task.gram).feature_map)
+    _, check_rows, _ = task.sample.split(FIT_ROWS, SEARCH_CHECK_ROWS)
+    exact = held_out_gram(check_rows, task.gram, _CHECK_COLUMNS)
     error = upper_error(exact - estimated_gram(narrow.feature_map, check_rows, exact.shape[1]), exact)
     return narrow, WidthTrial("calibrated", narrow.feature_map.n_columns, n_evaluations, width, error)

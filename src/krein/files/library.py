@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from krein.features import FeatureMap, FittedMap, HeadBasis
-from krein.features.columns import SectionColumns
+from krein.features.feature_map import SectionColumns
 from krein.features.region import Region
 from krein.features.width_search import WidthSearch, WidthTrial
 from krein.files.registry import register

@@ -29,7 +29,7 @@ from krein.kernels import (
     SphericalPolynomial,
     ThinPlate,
 )
-from krein.measures.gegenbauer import lower_dimension_with_negative_degree, negative_degrees, sphere_eigenvalues
+from krein.measures.harmonics import lower_dimension_with_negative_degree, negative_degrees, sphere_eigenvalues
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 
 from krein.kernels import NTK, DeltaGaussian, Gaussian, Multiquadric, Radial, SphericalPolynomial, ThinPlate
 from krein.measures import head_columns, refit
-from krein.measures.refit import least_mass_to_refit, measure_to_refit
+from krein.measures.search.least_mass import least_mass_to_refit, measure_to_refit
 
 R = math.sqrt(2.0)
 

@@ -12,9 +12,8 @@ import krein
 from krein._core.errors import OutOfReachError
 from krein.kernels import NTK, Kernel, Laplacian, Radial
 from krein.measures import Outlook
-from krein.measures.refit import least_mass_to_refit
 from krein.measures.search import program as solver
-from krein.measures.search.least_mass import least_mass, least_mass_for_width
+from krein.measures.search.least_mass import least_mass, least_mass_for_width, least_mass_to_refit
 from krein.measures.search.policy import COARSE, POLICY
 from krein.measures.search.program import Work
 

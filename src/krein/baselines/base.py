@@ -12,8 +12,8 @@ from scipy.sparse import issparse
 from krein._core.rows import row_blocks
 from krein._core.threads import share
 from krein.estimators.maps.base import SignedTransformer
-from krein.features.feature_recipe import check_kernel
 from krein.kernels import Kernel
+from krein.measures.build import check_kernel
 
 __all__ = ["EDITIONS", "BaselineMap", "map_rows"]
 

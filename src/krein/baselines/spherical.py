@@ -17,7 +17,7 @@ from krein._core.rows import check_magnitude, dense_block, row_blocks, row_norms
 from krein.baselines.base import EDITIONS, BaselineMap
 from krein.baselines.fourier import FourierColumns, nonnegative_weights, systematic_choice
 from krein.kernels import Gaussian, Kernel
-from krein.measures.omega import omega
+from krein.measures.harmonics import omega
 
 __all__ = ["PositiveMixture", "SphericalRandomFeatures", "fit_clipped_gaussians", "fit_positive_mixture"]
 

@@ -13,7 +13,7 @@ from krein.features.feature_recipe import FeatureRecipe
 from krein.features.head import head_basis
 from krein.features.region import PlacedRows, Region
 from krein.measures import Outlook, SignedMeasure, frequencies_for_width, signed_measure
-from krein.measures.refit import measure_to_refit
+from krein.measures.search.least_mass import measure_to_refit
 
 __all__ = ["Drawn", "draw_map", "predicted_relative_error"]
 

@@ -9,10 +9,10 @@ import numpy as np
 
 from krein._core.checks import one_of, positive_integer, positive_real, truth_value
 from krein.kernels import Kernel
-from krein.measures.build import MeasureRecipe, as_measure_recipe
+from krein.measures.build import MeasureRecipe, as_measure_recipe, check_kernel
 from krein.sampling import Orthogonal, Sampler, as_sampler
 
-__all__ = ["DICTIONARIES", "Domain", "FeatureRecipe", "WEIGHTS", "check_kernel", "projection_rows"]
+__all__ = ["DICTIONARIES", "Domain", "FeatureRecipe", "WEIGHTS", "projection_rows"]
 
 WEIGHTS = ("auto", "calibrated", "unbiased", "projected")
 DICTIONARIES = ("auto", "waves", "landmarks")
@@ -157,13 +157,3 @@ def projection_rows(width: int, per_column: int = 2) -> int:
     """Rows that fit a projection to some width, if there are so many."""
     least = LEAST_PROJECTION_ROWS * max(1, min(per_column, 4) // 2)  # waves are many
     return int(np.clip(ROWS_PER_COLUMN * min(per_column, 2) * width, least, PROJECTION_ROWS))
-
-
-def check_kernel(kernel: Any) -> Kernel:
-    """The kernel, or an error that says how to make one."""
-    if not isinstance(kernel, Kernel):
-        raise TypeError(
-            f"kernel must be a kernel of krein.kernels, got {kernel!r} of type {type(kernel).__name__}; wrap a function "
-            "of the distance as krein.kernels.Radial(function)"
-        )
-    return kernel

@@ -23,7 +23,6 @@ from krein.features.feature_recipe import (
     PROJECTION_ROWS,
     SEARCH_CHECK_ROWS,
     FeatureRecipe,
-    check_kernel,
     projection_rows,
 )
 from krein.features.fitted_map import FittedMap
@@ -34,6 +33,7 @@ from krein.features.sections import compiled_gram
 from krein.features.width_search import WidthSearch, search_width
 from krein.kernels import Kernel
 from krein.measures import frequencies_for_width, signed_measure
+from krein.measures.build import check_kernel
 from krein.sampling import Orthogonal
 
 __all__ = ["draw_waves", "fit_map", "project_dictionary", "refit"]

@@ -27,7 +27,7 @@ from krein.features.feature_recipe import (
 )
 from krein.features.held_out import estimated_gram, held_out_gram, upper_error
 from krein.features.region import FitTask
-from krein.measures.polynomial_head import head_columns
+from krein.measures.signed import head_columns
 from krein.show.cards import card, card_table
 
 __all__ = ["WidthTrial", "WidthSearch", "search_width"]

@@ -9,11 +9,10 @@ from krein.measures.error_prediction import (
     predicted_error,
     uniform_error_bound,
 )
+from krein.measures.harmonics import omega
 from krein.measures.kernel_diagnosis import Diagnosis, PositivePart, diagnose
-from krein.measures.omega import omega
-from krein.measures.polynomial_head import Head, head_columns
 from krein.measures.radial_parts import Atoms, Density, LawPart, RadialPart
-from krein.measures.signed import SignedMeasure
+from krein.measures.signed import Head, SignedMeasure, head_columns
 
 __all__ = [
     "signed_measure",

@@ -11,12 +11,11 @@ from krein.kernels import Kernel
 from krein.measures.closed_form import closed_terms, jordan_of_laws
 from krein.measures.error_prediction import ALLOCATIONS, Outlook, check_width, frequencies_for_width
 from krein.measures.fourier_transform import extended_measure
-from krein.measures.omega import check_dim
-from krein.measures.polynomial_head import head_columns
+from krein.measures.harmonics import check_dim
 from krein.measures.search.least_mass import least_mass, least_mass_for_width
 from krein.measures.search.policy import POLICY
 from krein.measures.search.program import Function, Work
-from krein.measures.signed import SignedMeasure
+from krein.measures.signed import SignedMeasure, head_columns
 
 __all__ = ["METHODS", "MeasureRecipe", "as_measure_recipe", "check_kernel", "signed_measure"]
 
@@ -271,13 +270,14 @@ class _Task:
         return [q for q in columns if width >= (columns[q] or 2) and q >= lowest]
 
 
-def check_kernel(kernel: Any) -> None:
-    """An error for what is not a kernel, with what to do about it."""
+def check_kernel(kernel: Any) -> Kernel:
+    """The kernel, or an error that says how to make one."""
     if not isinstance(kernel, Kernel):
         made = f"one of it, such as {kernel.__name__}()" if isinstance(kernel, type) else "one of krein.kernels"
         if callable(kernel) and not isinstance(kernel, type):
             made = "krein.kernels.Radial(function)"
         raise TypeError(f"kernel must be a kernel such as krein.kernels.NTK(), got {kernel!r}; use {made}")
+    return kernel
 
 
 def as_measure_recipe(measure: Any) -> MeasureRecipe:

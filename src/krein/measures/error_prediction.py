@@ -10,7 +10,7 @@ from typing import Any, final
 import numpy as np
 
 from krein._core.checks import one_of, positive_integer, positive_real, real_array
-from krein.measures.omega import omega
+from krein.measures.harmonics import omega
 from krein.measures.radial_parts import Atoms, RadialPart
 from krein.measures.signed import SignedMeasure, check_measure
 

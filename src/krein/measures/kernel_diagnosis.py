@@ -14,8 +14,7 @@ from krein.kernels.decomposition import Split
 from krein.measures.build import check_kernel
 from krein.measures.closed_form import Term, closed_terms, jordan_of_laws
 from krein.measures.fourier_transform import critical_exponent, edge_exponent, zero_extension
-from krein.measures.gegenbauer import lower_dimension_with_negative_degree, negative_degrees, sphere_weights
-from krein.measures.omega import check_dim
+from krein.measures.harmonics import check_dim, lower_dimension_with_negative_degree, negative_degrees, sphere_weights
 from krein.measures.radial_parts import Density
 from krein.measures.smoothness import FIT_MARGIN, Shape, radial_shape, singularity_exponent
 from krein.show.cards import card, sketch, stems, text_card

@@ -11,7 +11,7 @@ import numpy as np
 
 from krein._core.checks import positive_real
 from krein.kernels.laws import RadiusLaw
-from krein.measures.omega import omega
+from krein.measures.harmonics import omega
 
 __all__ = ["NO_MASS", "Atoms", "Density", "LawPart", "RadialPart"]
 

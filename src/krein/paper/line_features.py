@@ -14,7 +14,7 @@ from krein._core.checks import one_of, positive_integer
 from krein._core.directions import independent_directions, orthogonal_directions
 from krein.baselines.base import BaselineMap
 from krein.kernels import DeltaGaussian, Kernel, SphericalPolynomial
-from krein.measures.omega import omega
+from krein.measures.harmonics import omega
 
 __all__ = ["SCHEMES", "LineFeatures", "LineMeasure", "line_density", "line_measure", "suits"]
 

@@ -10,9 +10,9 @@ from typing import final
 
 import numpy as np
 
-from krein.measures.omega import omega
-from krein.measures.polynomial_head import Head
+from krein.measures.harmonics import omega
 from krein.measures.search.policy import SearchPolicy
+from krein.measures.signed import Head
 
 __all__ = ["Grid", "certified_bias", "check_grid", "even_powers", "unit_grid"]
 

@@ -1,18 +1,26 @@
-"""The measure of least mass within a tolerance, or the one verdict that there is none of use."""
+"""The measure of least mass within a tolerance, or the one verdict that there is none of use.
+
+Measures for weights that will be refitted to the data are known before the data are, and remembered.
+"""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
 from krein._core.errors import OutOfReachError
+from krein.kernels import Kernel
 from krein.measures.error_prediction import Outlook
-from krein.measures.search.policy import POLICY, SearchPolicy
+from krein.measures.search.grids import certified_bias, check_grid, even_powers
+from krein.measures.search.policy import COARSE, POLICY, SearchPolicy
 from krein.measures.search.program import Function, Goal, Program, Solution, Work
-from krein.measures.signed import SignedMeasure
+from krein.measures.signed import Head, SignedMeasure, head_columns
 
-__all__ = ["goal_within", "least_mass", "least_mass_for_width", "meets"]
+__all__ = ["ToRefit", "least_mass", "least_mass_for_width", "least_mass_to_refit", "measure_to_refit"]
 
 _STRIDES = (4, 1)  # rungs of the ladder at a time: factors of about 3 and 1.3
 
@@ -39,11 +47,11 @@ def least_mass(
     size = float(np.max(np.abs(function(np.linspace(0.0, radius, 33))))) or 1.0
     reach = policy.reach_at(tol / size)
     program = Program(function, dim, radius, head_degree, reach, policy=policy, work=work)
-    goal = goal_within(tol / program.size, policy.mass_limit, policy)
+    goal = _goal_within(tol / program.size, policy.mass_limit, policy)
     solved = program.solve(goal)
-    if solved is not None and solved.bound <= goal.beyond_use and not meets(solved, goal, policy):
+    if solved is not None and solved.bound <= goal.beyond_use and not _meets(solved, goal, policy):
         solved = _steep(program, goal, policy)
-    if solved is None or not meets(solved, goal, policy) or not _holds(program, solved, goal, policy):
+    if solved is None or not _meets(solved, goal, policy) or not _holds(program, solved, goal, policy):
         raise OutOfReachError(
             f"no measure of useful mass comes within tol={tol:.3g} of this kernel on [0, {radius:.4g}] in dimension {dim}: "
             f"with a mass above {policy.mass_limit:g} times the largest |k| random features are all noise, and a kernel with "
@@ -53,13 +61,13 @@ def least_mass(
     return program.measure(solved, sphere=sphere)
 
 
-def goal_within(tol: float, mass_limit: float, policy: SearchPolicy) -> Goal:
+def _goal_within(tol: float, mass_limit: float, policy: SearchPolicy) -> Goal:
     """Least mass within a tolerance; more tolerance costs what only a mass beyond the limit would be worth, or less."""
     steepness = min(policy.steepness, mass_limit / policy.margin)
     return Goal(tol, tol_price=steepness / tol, beyond_use=mass_limit)
 
 
-def meets(solved: Solution, goal: Goal, policy: SearchPolicy) -> bool:
+def _meets(solved: Solution, goal: Goal, policy: SearchPolicy) -> bool:
     """Whether a solution is within the goal's tolerance, up to the margin, and its mass of use."""
     return solved.excess <= policy.margin * goal.tol and solved.mass <= (1.0 + policy.margin) * goal.beyond_use
 
@@ -71,7 +79,7 @@ def _steep(program: Program, goal: Goal, policy: SearchPolicy) -> Solution | Non
     if nearest is None or nearest.excess > allowed:
         return None
     least = program.solve(Goal(goal.tol, tol_price=limit / allowed, beyond_use=limit))
-    return least if least is not None and meets(least, goal, policy) else nearest
+    return least if least is not None and _meets(least, goal, policy) else nearest
 
 
 def _holds(program: Program, solved: Solution, goal: Goal, policy: SearchPolicy) -> bool:
@@ -123,9 +131,9 @@ def least_mass_for_width(
             while steps < policy.steps and found > negligible and here + direction > floor:
                 steps += 1
                 rung = here + direction
-                goal = goal_within(start.tol * policy.ladder**rung, policy.mass_limit, policy)
+                goal = _goal_within(start.tol * policy.ladder**rung, policy.mass_limit, policy)
                 solved = program.solve(goal)
-                if solved is not None and not meets(solved, goal, policy):
+                if solved is not None and not _meets(solved, goal, policy):
                     floor = rung  # smaller tolerances are out of reach as well
                 tried = error(solved)
                 if solved is None or tried >= (1.0 - policy.worth) * found:
@@ -147,3 +155,113 @@ def _first(program: Program, n_frequencies: int, policy: SearchPolicy) -> Soluti
             return solved
         price /= 3.0
     return None
+
+
+class ToRefit(NamedTuple):
+    """A measure whose weights can be refitted; exact where its head is the whole kernel, so that there is nothing to refit."""
+
+    measure: SignedMeasure
+    exact: bool
+
+
+def measure_to_refit(
+    kernel: Kernel, dim: int, radius: float, n_components: int, head_degree: int | str, *, sphere: bool
+) -> ToRefit | None:
+    """A head and waves to refit the weights of, or None if there are too few columns for both.
+
+    A kernel that is its own head, as a polynomial can be, is left as it is wherever that head fits, without columns for
+    waves: the least such degree for ``"auto"``. Otherwise refitting gains far more on the waves that a head leaves over
+    than on those that stand in for it, so ``"auto"`` is the largest head that fits beside some waves. Many frequencies
+    in few dimensions get a smaller tolerance, hence more different radii; few of them get the largest, since what they
+    leave over by chance is more than what the radii do.
+    """
+    columns = {q: head_columns(q, dim, sphere=sphere) for q in (-1, 0, 1, 2)}
+    choices = [head_degree] if isinstance(head_degree, int) else [0, 1, 2]
+    values = kernel.radial(check_grid(radius))
+    for degree in choices:
+        exact = _exact_head(kernel, dim, radius, degree, values, sphere) if columns[degree] <= n_components else None
+        if exact is not None:
+            return ToRefit(exact, True)
+    if not isinstance(head_degree, int) and not sphere and columns[2] > POLICY.head_share * n_components:
+        choices.remove(2)
+    fitting = [q for q in choices if columns[q] + POLICY.wave_room <= n_components]
+    if not fitting:
+        return None
+    degree = max(fitting)
+    crowd = (n_components - columns[degree]) / (2 * POLICY.crowd * dim**2)
+    fineness = max(0, round(math.log2(crowd)))
+    return ToRefit(_answer(_Question(dim, radius, degree, sphere, fineness, values.tobytes(), kernel.radial)), False)
+
+
+def _exact_head(
+    kernel: Kernel, dim: int, radius: float, degree: int, values: np.ndarray, sphere: bool
+) -> SignedMeasure | None:
+    """The head alone if it is the kernel up to rounding, by least squares on the distances `values` were taken at."""
+    powers = even_powers(check_grid(radius) / radius, degree)
+    coefficients, *_ = np.linalg.lstsq(powers, values, rcond=None)
+    left = float(np.max(np.abs(powers @ coefficients - values)))
+    if not left <= POLICY.exact * float(np.max(np.abs(values))):
+        return None
+    head = Head.of_unit(coefficients, radius)
+    bias, _, _ = certified_bias(kernel.radial, dim, radius, head, np.empty(0), np.empty(0))
+    return SignedMeasure(dim, head=head, bias=bias, radius=radius, sphere=sphere, decomposition="jordan")
+
+
+@dataclass(frozen=True)
+class _Question:
+    """What a measure depends on; the kernel by its values, so that a function that changed is not mistaken for what it was."""
+
+    dim: int
+    radius: float
+    degree: int
+    sphere: bool
+    fineness: int
+    values: bytes
+    function: Function = field(compare=False)
+
+
+@lru_cache(maxsize=128)  # of some kilobytes each
+def _answer(asked: _Question) -> SignedMeasure:
+    rest = POLICY.refit_rest * 0.5**asked.fineness
+    return least_mass_to_refit(asked.function, asked.dim, asked.radius, asked.degree, rest, sphere=asked.sphere)
+
+
+def least_mass_to_refit(
+    function: Function,
+    dim: int,
+    radius: float,
+    head_degree: int,
+    rest: float = COARSE.refit_rest,
+    *,
+    sphere: bool = False,
+    policy: SearchPolicy = COARSE,
+    work: Work | None = None,
+) -> SignedMeasure:
+    """Radii that can take up most of what the head leaves over.
+
+    One small linear program, whose tolerance is the part ``rest`` of the largest error of the head alone; what the radii are is
+    not delicate. Where that takes too much mass (an infinite slope at the end of [0, radius]), somewhat smaller distances
+    decide, then a larger part, and where neither helps, the best trade of tolerance and mass at a middling price. A kernel that
+    is its own head has no mass.
+    """
+    work = Work.of(policy) if work is None else work
+
+    def program_on(part: float) -> Program:
+        return Program(function, dim, part * radius, head_degree, policy.reach, policy=policy, work=work)
+
+    while True:
+        for part in policy.refit_parts:
+            program = program_on(part)
+            solved = program.head_alone()
+            if solved.tol <= policy.exact:
+                return program.measure(solved, sphere=sphere, radius=radius)
+            goal = _goal_within(rest * solved.tol, policy.refit_mass, policy)
+            found = program.solve(goal)
+            if found is not None and _meets(found, goal, policy):
+                return program.measure(found, sphere=sphere, radius=radius)
+        if rest >= policy.refit_rest:
+            break
+        rest = min(4.0 * rest, policy.refit_rest)
+    program = program_on(1.0)
+    traded = program.solve(Goal(mass_price=policy.refit_price))
+    return program.measure(program.head_alone() if traded is None else traded, sphere=sphere)

@@ -26,11 +26,10 @@ from typing import final
 import numpy as np
 from scipy.optimize import linprog
 
-from krein.measures.omega import omega
-from krein.measures.polynomial_head import Head
+from krein.measures.harmonics import omega
 from krein.measures.search.grids import certified_bias, check_grid, even_powers, unit_grid
 from krein.measures.search.policy import SearchPolicy
-from krein.measures.signed import SignedMeasure
+from krein.measures.signed import Head, SignedMeasure
 
 __all__ = ["Function", "Goal", "Program", "Solution", "Work"]
 

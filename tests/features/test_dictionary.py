@@ -49,7 +49,6 @@ class TestSections:
     @pytest.mark.parametrize(
         ("kernel", "landmarks", "error", "message"),
         [
-            ("ntk", ROWS[:3], TypeError, "sections need a kernel"),
             (DeltaGaussian(), ROWS[0], ValueError, "landmarks must have shape"),
             (DeltaGaussian(), np.empty((0, 3)), ValueError, "landmarks must be rows, at least one"),
             (DeltaGaussian(), [[np.nan]], ValueError, "landmarks must be finite"),
@@ -65,8 +64,6 @@ class TestSections:
         parts = (map_.basis, map_.frequencies, map_.head_weights, map_.wave_weights)
         with pytest.raises(ValueError, match="landmarks must have as many entries"):
             FeatureMap(*parts, sections=SectionColumns(DeltaGaussian(), ROWS[:4, :3]))
-        with pytest.raises(TypeError, match="sections must be SectionColumns or None"):
-            FeatureMap(*parts, sections=ROWS)
 
 
 class TestDraw:

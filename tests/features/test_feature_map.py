@@ -163,7 +163,6 @@ SIX = np.array([1.0, -1, 1, 1, -1, 1])
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [
-        ({"basis": None}, TypeError, "HeadBasis and Frequencies"),
         ({"basis": head_basis(Head((0.4, -0.2)), DIM + 1, sphere=True)}, ValueError, "same dimension, got 6 and 5"),
         ({"head_weights": np.ones(DIM + 2)}, ValueError, r"head_weights must have shape \(6,\), got \(7,\)"),
         ({"head_weights": np.full(DIM + 1, np.nan)}, ValueError, "head_weights must be finite"),

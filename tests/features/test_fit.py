@@ -227,9 +227,6 @@ class TestFittedMap:
     @pytest.mark.parametrize(
         ("change", "message"),
         [
-            ({"feature_map": None}, "feature_map must be a FeatureMap, got NoneType"),
-            ({"region": "here"}, "region must be a Region, got str"),
-            ({"measure": 1.0}, "measure must be a SignedMeasure, got float"),
             ({"measure": SignedMeasure(DIM + 1)}, r"same dimension, got \(5, 5, 6\)"),
             (
                 {"region": region_of(np.eye(3), sphere=False, normalize=False, radius=None)},

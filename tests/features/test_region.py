@@ -118,7 +118,6 @@ class TestSpace:
         ({"scale": math.inf}, "scale must be a positive number"),
         ({"center": np.zeros((2, 2))}, "center must have shape"),
         ({"center": np.array([np.nan])}, "center must be finite"),
-        ({"sphere": "yes"}, "sphere must be True or False"),
     ],
 )
 def test_a_region_is_whole_or_not_made(change, error):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import fields, is_dataclass
 from numbers import Integral, Real
 from typing import Any, Self
@@ -17,6 +17,7 @@ __all__ = [
     "positive_real",
     "real",
     "truth_value",
+    "unless_auto",
     "check_shape",
     "frozen_array",
     "real_array",
@@ -79,6 +80,11 @@ def one_of(value: Any, name: str, choices: Iterable[str], *, otherwise: str = ""
         rule = ("one of " if len(known) > 1 else "") + ", ".join(map(repr, known))
         raise ValueError(f"{name} must be {rule}{otherwise}, got {_short(value)}")
     return str(value)
+
+
+def unless_auto(check: Callable[[Any, str], Any], value: Any, name: str, otherwise: str) -> Any:
+    """What a check makes of a value, which may also be "auto"; `otherwise` says what the check takes, as in `one_of`."""
+    return one_of(value, name, ("auto",), otherwise=otherwise) if isinstance(value, str) else check(value, name)
 
 
 def _short(value: Any) -> str:

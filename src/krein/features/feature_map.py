@@ -101,8 +101,6 @@ class SectionColumns:
     landmarks: np.ndarray
 
     def __post_init__(self) -> None:
-        if not isinstance(self.kernel, Kernel):
-            raise TypeError(f"sections need a kernel of krein.kernels, got {type(self.kernel).__name__}")
         landmarks = frozen_array(self.landmarks, "landmarks", (None, None))
         if not landmarks.size:
             raise ValueError(f"landmarks must be rows, at least one, got an array of shape {landmarks.shape}")
@@ -169,17 +167,10 @@ class FeatureMap:
     sections: SectionColumns | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.basis, HeadBasis) or not isinstance(self.frequencies, Frequencies):
-            raise TypeError(
-                f"a feature map is made of a HeadBasis and Frequencies, got {type(self.basis).__name__} and "
-                f"{type(self.frequencies).__name__}"
-            )
         if self.basis.dim != self.frequencies.dim:
             raise ValueError(
                 f"head and frequencies must be of the same dimension, got {self.basis.dim} and {self.frequencies.dim}"
             )
-        if self.sections is not None and not isinstance(self.sections, SectionColumns):
-            raise TypeError(f"sections must be SectionColumns or None, got {type(self.sections).__name__}")
         if self.sections is not None and self.sections.dim != self.basis.dim:
             raise ValueError(
                 f"landmarks must have as many entries as the head's rows, {self.basis.dim}, got {self.sections.dim}"

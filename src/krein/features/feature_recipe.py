@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from krein._core.checks import one_of, positive_integer, positive_real, truth_value
+from krein._core.checks import one_of, positive_integer, positive_real, truth_value, unless_auto
 from krein.kernels import Kernel
 from krein.measures.build import MeasureRecipe, as_measure_recipe, check_kernel
 from krein.sampling import Orthogonal, Sampler, as_sampler
@@ -87,33 +87,22 @@ class FeatureRecipe:
             "measure": as_measure_recipe(self.measure),
         }
         one_of(self.weights, "weights", WEIGHTS)
+        integer = " or a positive integer"
+        resolved["n_components"] = unless_auto(positive_integer, self.n_components, "n_components", integer)
         if isinstance(self.n_components, str):
-            one_of(self.n_components, "n_components", ("auto",), otherwise=" or a positive integer")
             if self.weights == "unbiased":
                 raise ValueError(
                     "weights must be 'auto', 'calibrated' or 'projected' with n_components='auto', which is chosen on held-out "
                     "rows, got 'unbiased'; set a number of columns"
                 )
         else:
-            resolved["n_components"] = positive_integer(self.n_components, "n_components")
             resolved["weights"] = "calibrated" if self.weights == "auto" else self.weights
         one_of(self.dictionary, "dictionary", DICTIONARIES)
-        if isinstance(self.oversampling, str):
-            one_of(self.oversampling, "oversampling", ("auto",), otherwise=" or a positive integer")
-        else:
-            resolved["oversampling"] = positive_integer(self.oversampling, "oversampling")
-        if isinstance(self.radius, str):
-            one_of(self.radius, "radius", ("auto",), otherwise=" or a positive number")
-        else:
-            resolved["radius"] = radius = positive_real(self.radius, "radius")
-            if radius > _FARTHEST:
-                raise ValueError(
-                    f"radius must be at most {_FARTHEST:g}, so that its square is a number, got {radius!r}"
-                )
-        if isinstance(self.normalize, str):
-            one_of(self.normalize, "normalize", ("auto",), otherwise=", True or False")
-        else:
-            resolved["normalize"] = truth_value(self.normalize, "normalize")
+        resolved["oversampling"] = unless_auto(positive_integer, self.oversampling, "oversampling", integer)
+        resolved["radius"] = radius = unless_auto(positive_real, self.radius, "radius", " or a positive number")
+        if radius != "auto" and radius > _FARTHEST:
+            raise ValueError(f"radius must be at most {_FARTHEST:g}, so that its square is a number, got {radius!r}")
+        resolved["normalize"] = unless_auto(truth_value, self.normalize, "normalize", ", True or False")
         for name, value in resolved.items():
             object.__setattr__(self, name, value)
 

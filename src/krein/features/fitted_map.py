@@ -15,7 +15,6 @@ from krein.features._blocks import (
     FloatArray,
     Work,
     aligned_empty,
-    check_writable,
     compiled_kernels,
     flat_output,
     plain_rows,
@@ -31,7 +30,6 @@ from krein.measures import SignedMeasure
 
 __all__ = ["FittedMap", "RowMap", "plain_map"]
 
-_BLOCK_BYTES = 1 << 23  # of input rows that are placed at a time
 _BLOCK_BYTES = 1 << 22  # of rows and their output: a block that has to be copied stays in a core's cache
 
 
@@ -81,11 +79,6 @@ class FittedMap:
     search: WidthSearch | None = None
 
     def __post_init__(self) -> None:
-        for name, kind in (("feature_map", FeatureMap), ("region", Region), ("measure", SignedMeasure)):
-            if not isinstance(getattr(self, name), kind):
-                raise TypeError(f"{name} must be a {kind.__name__}, got {type(getattr(self, name)).__name__}")
-        if self.search is not None and not isinstance(self.search, WidthSearch):
-            raise TypeError(f"search must be a WidthSearch or None, got {type(self.search).__name__}")
         dims = (self.feature_map.dim, self.region.dim, self.measure.dim)
         if len(set(dims)) > 1:
             raise ValueError(f"map, region and measure must be of the same dimension, got {dims}")
@@ -175,7 +168,8 @@ def plain_map(feature_map: FeatureMap, region: Region, X: FloatArray, out: Float
     dtype, (n, d), s = out.dtype, X.shape, len(feature_map.frequencies)
     if not feature_map.plain or s * d * out.itemsize > PANEL_BYTES:
         return None
-    _check_fit(feature_map, region, X, out)
+    if d != feature_map.dim:  # the compiled pass relies on it
+        raise ValueError(f"X must have {feature_map.dim} columns, as the rows that were fitted, got {d}")
     if not out.size:
         return 0
     kernels, head = compiled_kernels(), feature_map.basis
@@ -218,22 +212,3 @@ def plain_map(feature_map: FeatureMap, region: Region, X: FloatArray, out: Float
     if outside or (math.isinf(region.reach) and not region.sphere):  # others are no larger than the training rows
         check_magnitude(X, power=2 * max(head.degree, 1))
     return outside
-
-
-def _check_fit(feature_map: FeatureMap, region: Region, X: FloatArray, out: FloatArray) -> None:
-    """Refuse parts that do not fit each other: the compiled pass relies on their lengths."""
-    (n, d), s, head = X.shape, len(feature_map.frequencies), feature_map.basis
-    needed = {
-        "X": (X.shape, (n, head.dim)),
-        "frequencies": (feature_map.frequencies.vectors.shape, (s, d)),
-        "head_weights": (feature_map.head_weights.shape, (head.n_columns,)),
-        "wave_weights": (feature_map.wave_weights.shape, (s,)),
-        "the region's center": (region.center.shape, (d,)),
-        "out": (out.shape, (n, head.n_columns + 2 * s + max(feature_map.padding, 0))),
-    }
-    for name, (shape, fitting) in needed.items():
-        if shape != fitting:
-            raise ValueError(f"{name} must have shape {fitting} to fit the rest of the map and the rows, got {shape}")
-    check_writable(out)
-    if not out.flags.c_contiguous:
-        raise ValueError("out must be a C-ordered array")

@@ -12,7 +12,7 @@ from typing import Any, final
 
 import numpy as np
 
-from krein._core.checks import frozen_array, integer, positive_integer, positive_real, truth_value
+from krein._core.checks import frozen_array, integer, positive_integer, positive_real
 from krein.features._blocks import (
     check_writable,
     compiled_kernels,
@@ -66,7 +66,6 @@ class HeadBasis:
     def __post_init__(self) -> None:
         integer(self.degree, "degree", least=-1, most=2)
         positive_integer(self.dim, "dim")
-        truth_value(self.sphere, "sphere")
         positive_real(self.scale, "scale")
         radial = min(self.degree + 1, 1) if self.sphere else self.degree + 1
         linear = 0 if self.degree < 1 else 1 if self.sphere else self.degree

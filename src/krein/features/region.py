@@ -11,7 +11,7 @@ from typing import Any, final
 import numpy as np
 import scipy.sparse as sp
 
-from krein._core.checks import frozen_array, truth_value
+from krein._core.checks import frozen_array
 from krein._core.rows import UNIT_TOLERANCE, row_blocks, row_norms, unit_rows
 from krein.features.feature_recipe import LAST_ROWS, Domain, FeatureRecipe
 
@@ -64,8 +64,6 @@ class Region:
     scale: float
 
     def __post_init__(self) -> None:
-        for name in ("sphere", "normalize", "found", "non_negative"):
-            truth_value(getattr(self, name), name)
         for name in ("radius", "scale", "reach"):
             value, most = getattr(self, name), sys.float_info.max if name == "scale" else math.inf
             if not isinstance(value, float) or not 0.0 < value <= most:

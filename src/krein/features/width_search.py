@@ -93,8 +93,6 @@ class WidthSearch:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "target", positive_real(self.target, "target"))
-        if not self.trials or not all(isinstance(one, WidthTrial) for one in self.trials):
-            raise TypeError(f"trials must be made of WidthTrial, at least one, got {self.trials!r}")
         integer(self.chosen, "chosen", least=0, most=len(self.trials) - 1)
 
     @property

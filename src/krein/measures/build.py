@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, final
 
-from krein._core.checks import FrozenParams, integer, one_of, positive_real, truth_value
+from krein._core.checks import FrozenParams, integer, one_of, positive_real, truth_value, unless_auto
 from krein._core.errors import OutOfReachError
 from krein.kernels import Kernel
 from krein.measures.closed_form import closed_terms, jordan_of_laws
@@ -63,14 +64,9 @@ class MeasureRecipe(FrozenParams):
 
     def __post_init__(self) -> None:
         one_of(self.method, "method", METHODS)
-        if isinstance(self.head_degree, str):
-            one_of(self.head_degree, "head_degree", ("auto",), otherwise=" or -1 (no head), 0, 1 or 2")
-        else:
-            integer(self.head_degree, "head_degree", least=-1, most=2, why=" (-1 is no head)")
-        if isinstance(self.tol, str):
-            one_of(self.tol, "tol", ("auto",), otherwise=" or a positive number")
-        else:
-            positive_real(self.tol, "tol")
+        degree = partial(integer, least=-1, most=2, why=" (-1 is no head)")
+        unless_auto(degree, self.head_degree, "head_degree", " or -1 (no head), 0, 1 or 2")
+        unless_auto(positive_real, self.tol, "tol", " or a positive number")
         if self.truncate is not None:
             positive_real(self.truncate, "truncate")
             if self.method != "fourier":

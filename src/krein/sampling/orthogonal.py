@@ -8,7 +8,7 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from krein._core.checks import one_of, truth_value
+from krein._core.checks import truth_value, unless_auto
 from krein._core.directions import hadamard_order, orthogonal_directions, structured_rows
 from krein.measures import SignedMeasure, omega
 from krein.measures.error_prediction import allocate
@@ -42,10 +42,7 @@ class Orthogonal(Sampler):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if isinstance(self.share, str):
-            one_of(self.share, "share", ("auto",), otherwise=", True or False")
-        else:
-            truth_value(self.share, "share")
+        unless_auto(truth_value, self.share, "share", ", True or False")
 
     def _sample(self, measure: SignedMeasure, n: int, rng: np.random.Generator, rows: np.ndarray | None) -> Frequencies:
         counts = allocate(measure, n, self.allocation)

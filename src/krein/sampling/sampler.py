@@ -138,8 +138,6 @@ class Frequencies:
         object.__setattr__(self, "weights", weights)
         if self.structure is not None:
             p = hadamard_order(self.dim)
-            if not isinstance(self.structure, Structure):
-                raise TypeError(f"structure must be a Structure or None, got {self.structure!r}")
             if self.structure.signs.shape[2] != p or self.structure.radii.shape != weights.shape:
                 raise ValueError(
                     f"{len(self)} vectors of dimension {self.dim} need a structure of as many radii and diagonals of "

@@ -89,7 +89,7 @@ class TestDraw:
         monkeypatch.setattr("krein.features.dictionary.projection_rows", lambda width, per_column: 100)
         recipe, rows = FeatureRecipe(DeltaGaussian(1.0, 4.0), 8, "projected"), ROWS[:600].copy()
         rows[:300, 0] += 20.0
-        sample = PlacedRows(rows, recipe.domain)
+        sample = PlacedRows(rows)
         region = region_of(rows, sphere=False, normalize=False, radius=None)
         task = FitTask(recipe, sample, region, recipe.kernel.gram)
         drawn = draw_dictionary(task, COMPOSITIONS["landmarks"], 8, rows, generator())

@@ -51,8 +51,8 @@ class TestRecipe:
             (NTK(), "auto", SPHERE),
             (NTK(normalize=False), "auto", GIVEN),
             (NTK(), False, GIVEN),
-            (Gaussian(1.0), "auto", SPACE),
-            (Gaussian(1.0), False, SPACE),
+            (Gaussian(1.0), "auto"),
+            (Gaussian(1.0), False),
             (Gaussian(1.0), np.True_, SPHERE),
             (DeltaGaussian(1.0, 3.0) + NTK(), "auto", SPHERE),
         ],
@@ -131,7 +131,7 @@ class TestPlacedRows:
 
     @pytest.mark.parametrize(("m", "held_out"), [(23, 0), (24, 4), (600, 100), (6000, 256)])
     def test_split(self, m, held_out):
-        sample = PlacedRows(generator().standard_normal((m, 2)), SPACE)
+        sample = PlacedRows(generator().standard_normal((m, 2)))
         fit, check, last = sample.split(1000, 256)
         assert sample.holds_out == (held_out > 0)
         assert len(check) == held_out
@@ -163,7 +163,7 @@ class TestPlacedRows:
         exact = np.linalg.norm(ROWS[:, None] - ROWS, axis=2)
         # 4,000 pairs: the median of the distances is known to a few percent of their spread
         assert np.median(z) == pytest.approx(np.median(exact[np.triu_indices(600, 1)]), rel=0.05)
-        assert PlacedRows(ROWS[:1], SPACE).distances(3.0, generator()).max() == 3.0
+        assert PlacedRows(ROWS[:1]).distances(3.0, generator()).max() == 3.0
 
 
 class OncePlaced(Kernel):

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from krein._core.checks import frozen_array, one_of, real_array, truth_value
+from krein._core.rows import unit_rows
 
 __all__ = ["MinMax", "minmax_unit", "unit"]
 
@@ -129,20 +130,17 @@ def unit(X: ArrayLike, *, zero_rows: ZeroRows = "raise") -> np.ndarray:
     """
     one_of(zero_rows, "zero_rows", get_args(ZeroRows))
     X = _matrix(X)
-    # exact: division by a power of two near the largest entry keeps squares from overflowing and underflowing
-    largest = np.abs(X).max(axis=1, initial=0, keepdims=True).astype(np.float64)
-    zero = largest[:, 0] == 0
+    zero = ~X.any(axis=1)
     if zero.any() and zero_rows == "raise":
         raise ValueError(
             f"row {np.flatnonzero(zero)[0]} of X is all zeros and cannot be scaled to unit length "
             f"({zero.sum()} such row(s)); drop it, or pass zero_rows='keep' to leave it zero"
         )
-    shift = -np.frexp(largest)[1]
-    scaled = np.ldexp(X, shift).astype(X.dtype, copy=False)
-    length = np.sqrt(np.einsum("ij,ij->i", scaled, scaled, dtype=np.float64, casting="same_kind"))
-    length[zero] = 1
-    np.divide(scaled, length[:, None], out=scaled, casting="same_kind")
-    return np.asarray(scaled)
+    if not zero.any():
+        return np.asarray(unit_rows(X))
+    scaled = np.zeros_like(X)
+    scaled[~zero] = unit_rows(X[~zero])
+    return scaled
 
 
 def minmax_unit(

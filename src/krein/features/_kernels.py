@@ -144,6 +144,24 @@ def _trig_row_careful(t, amplitudes, cosines, sines, limit):
 
 
 @_compiled
+def _pack_rows(x, packed, lengths):
+    """Rows in groups of ``TILE_ROWS``, coordinate by coordinate, the last group padded with zeros; how many groups."""
+    n, d = x.shape
+    groups = (n + TILE_ROWS - 1) // TILE_ROWS
+    for i in range(groups * TILE_ROWS):
+        at = (i // TILE_ROWS) * d * TILE_ROWS + i % TILE_ROWS
+        if i < n:
+            lengths[i] = _norm(x[i])
+            for k in range(d):
+                packed[at + k * TILE_ROWS] = x[i, k]
+        else:
+            lengths[i] = 0.0
+            for k in range(d):
+                packed[at + k * TILE_ROWS] = 0
+    return groups
+
+
+@_compiled
 def dense_block(x, packed, amplitudes, reach, limit, out, start, stride, gap, rows_packed, tile):
     """Trigonometric features of the rows of a C-contiguous x ``(m, d)``; ``packed`` as by ``pack_frequencies``.
 
@@ -157,21 +175,10 @@ def dense_block(x, packed, amplitudes, reach, limit, out, start, stride, gap, ro
     arguments = tile.reshape(-1)
     frequencies = packed.reshape(-1)
     groups_at_once = max(1, len(rows_packed) // max(1, d * TILE_ROWS))
-    near = np.empty(groups_at_once * TILE_ROWS, np.bool_)
+    lengths = np.empty(groups_at_once * TILE_ROWS)
     for i0 in range(0, n, groups_at_once * TILE_ROWS):
         m = min(groups_at_once * TILE_ROWS, n - i0)
-        groups = (m + TILE_ROWS - 1) // TILE_ROWS
-        for g in range(groups):
-            for r in range(TILE_ROWS):
-                i = i0 + g * TILE_ROWS + r
-                at = g * d * TILE_ROWS + r
-                if i < n:
-                    near[i - i0] = _norm(x[i]) * reach <= limit
-                    for k in range(d):
-                        rows_packed[at + k * TILE_ROWS] = x[i, k]
-                else:
-                    for k in range(d):
-                        rows_packed[at + k * TILE_ROWS] = 0
+        groups = _pack_rows(x[i0 : i0 + m], rows_packed, lengths)
         for j0 in range(0, s, width):
             wide = min(width, s - j0)
             a = amplitudes[j0 : j0 + wide]
@@ -182,7 +189,7 @@ def dense_block(x, packed, amplitudes, reach, limit, out, start, stride, gap, ro
                     i = i0 + g * TILE_ROWS + r
                     c = start + i * stride + j0
                     t, cosines, sines = tile[r, :wide], out[c : c + wide], out[c + gap : c + gap + wide]
-                    if near[i - i0]:
+                    if lengths[i - i0] * reach <= limit:
                         _trig_row(t, a, cosines, sines)
                     else:
                         _trig_row_careful(t, a, cosines, sines, limit)
@@ -208,27 +215,16 @@ def section_block(
     products = tile.reshape(-1)
     landmarks = packed.reshape(-1)
     groups_at_once = max(1, len(rows_packed) // max(1, d * TILE_ROWS))
-    lengths = np.empty(groups_at_once * TILE_ROWS, x.dtype)
+    lengths = np.empty(groups_at_once * TILE_ROWS)
     steps = np.empty((TILE_ROWS, width), out.dtype)
     values = np.empty((TILE_ROWS, width), out.dtype)
     flat_steps, flat_values = steps.reshape(-1), values.reshape(-1)
     missing[:] = 0
     for i0 in range(0, n, groups_at_once * TILE_ROWS):
         m = min(groups_at_once * TILE_ROWS, n - i0)
-        groups = (m + TILE_ROWS - 1) // TILE_ROWS
-        for g in range(groups):
-            for r in range(TILE_ROWS):
-                i = i0 + g * TILE_ROWS + r
-                at = g * d * TILE_ROWS + r
-                if i < n:
-                    length = _norm(x[i])
-                    lengths[i - i0] = length * length
-                    for k in range(d):
-                        rows_packed[at + k * TILE_ROWS] = x[i, k]
-                else:
-                    lengths[i - i0] = 0
-                    for k in range(d):
-                        rows_packed[at + k * TILE_ROWS] = 0
+        groups = _pack_rows(x[i0 : i0 + m], rows_packed, lengths)
+        for i in range(m):
+            lengths[i] *= lengths[i]
         for j0 in range(0, s, width):
             wide = min(width, s - j0)
             others = squares[j0 : j0 + wide]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
+from functools import cache, lru_cache
 from typing import Any, final
 
 import numpy as np
@@ -224,36 +224,29 @@ class RadialValues:
     kernel: Kernel
     reach: float
 
-    @cached_property
+    @property
     def table(self) -> RadialTable:
         """The table, for distances that a polynomial does not have."""
-        return radial_table(self.kernel.radial, DIAMETER if self._sphere else _TABLE_EXTENT * self.reach)
+        return _remembered_table(self)
 
-    @cached_property
-    def double(self) -> RadialPolynomial | None:
-        """The polynomial in double precision."""
-        return self._polynomial(np.dtype(np.float64))
-
-    @cached_property
-    def single(self) -> RadialPolynomial | None:
-        """The polynomial in single precision."""
-        return self._polynomial(np.dtype(np.float32))
-
-    @property
-    def _sphere(self) -> bool:
-        return self.kernel.domain == "sphere"
-
-    def _polynomial(self, dtype: np.dtype[Any]) -> RadialPolynomial | None:
-        most = [extent * self.reach for extent in _POLYNOMIAL_EXTENTS]
-        if self._sphere:  # the whole of it if possible: many kernels have a root at its end
-            most = [DIAMETER, *(one for one in most if one < DIAMETER)]
-        found = (radial_polynomial(self.kernel.radial, one, dtype) for one in most)
-        return next((one for one in found if one is not None), None)
+    def polynomial(self, dtype: np.dtype[Any]) -> RadialPolynomial | None:
+        """The polynomial in single or double precision, for as many distances as there is one."""
+        return _remembered_polynomial(self, dtype)
 
 
 @lru_cache(_REMEMBERED)
-def _remembered_values(kernel: Kernel, reach: float) -> RadialValues:
-    return RadialValues(kernel, reach)
+def _remembered_table(values: RadialValues) -> RadialTable:
+    most = DIAMETER if values.kernel.domain == "sphere" else _TABLE_EXTENT * values.reach
+    return radial_table(values.kernel.radial, most)
+
+
+@lru_cache(2 * _REMEMBERED)
+def _remembered_polynomial(values: RadialValues, dtype: np.dtype[Any]) -> RadialPolynomial | None:
+    most = [extent * values.reach for extent in _POLYNOMIAL_EXTENTS]
+    if values.kernel.domain == "sphere":  # the whole of it if possible: many kernels have a root at its end
+        most = [DIAMETER, *(one for one in most if one < DIAMETER)]
+    found = (radial_polynomial(values.kernel.radial, one, dtype) for one in most)
+    return next((one for one in found if one is not None), None)
 
 
 def radial_values(kernel: Kernel, rows: np.ndarray) -> RadialValues | None:
@@ -265,4 +258,4 @@ def radial_values(kernel: Kernel, rows: np.ndarray) -> RadialValues | None:
         reach = min(max(reach, _LEAST_REACH), DIAMETER)
     if not 0.0 < reach < _FARTHEST:
         return None
-    return _remembered_values(kernel, 2.0 ** (math.ceil(_REACHES_PER_OCTAVE * math.log2(reach)) / _REACHES_PER_OCTAVE))
+    return RadialValues(kernel, 2.0 ** (math.ceil(_REACHES_PER_OCTAVE * math.log2(reach)) / _REACHES_PER_OCTAVE))

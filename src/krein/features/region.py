@@ -149,12 +149,9 @@ class PlacedRows:
     Parameters
     ----------
     rows : ndarray of shape (m, dim), float64
-    domain : Domain
-        Where they were placed.
     """
 
     rows: np.ndarray
-    domain: Domain
 
     @property
     def dim(self) -> int:
@@ -208,7 +205,7 @@ def placed_sample(X: Any, n_rows: int, domain: Domain, rng: np.random.Generator,
         if domain.scales:
             rows = rows / lengths[:, None]
     rows = rows[rng.permutation(rows.shape[0])]
-    return PlacedRows(_extremes_last(rows) if reach else rows, domain)
+    return PlacedRows(_extremes_last(rows) if reach else rows)
 
 
 def name_of(X: Any) -> str:

@@ -88,7 +88,7 @@ class Sections:
             for rows in row_blocks(n, rows_per_block(n, (d + s) * out.itemsize, 1)):
                 out[rows] = self.kernel.gram(X[rows], self.landmarks)
             return
-        polynomial = self.values.double if out.itemsize == 8 else self.values.single
+        polynomial = self.values.polynomial(out.dtype)
         flat, stride = flat_output(out)
 
         def worker() -> Work:

@@ -27,14 +27,11 @@ def read_matrix(path: str | os.PathLike[str]) -> np.ndarray:
     A text file may have a line with names of the columns and a column with names of the rows, as pandas writes them.
     """
     arrays = {"table": _numbers_in_text(path)} if _suffix(path) in _SEPARATORS else _arrays(path)
-    found = {name: array for name, array in arrays.items() if array.ndim == 2 and array.shape[0] == array.shape[1]}
-    if len(found) != 1:
-        have = f"{len(found)} ({', '.join(found)})" if found else "none"
-        shapes = "" if found else f": {', '.join(f'{name} of shape {array.shape}' for name, array in arrays.items())}"
-        raise TableError(
-            f"{path} must hold one square matrix, a row and a column for each object, but has {have}{shapes}"
-        )
-    (matrix,) = found.values()
+    shapes = {name: f"{name} of shape {array.shape}" for name, array in arrays.items()}
+    square = {name: array for name, array in arrays.items() if array.ndim == 2 and array.shape[0] == array.shape[1]}
+    matrix = _only(
+        square, shapes, f"{path} must hold one square matrix, a row and a column for each object, but has", ""
+    )
     if matrix.dtype.kind not in "fiub":
         raise TableError(f"the matrix in {path} must hold real numbers, got dtype {matrix.dtype}")
     return matrix
@@ -46,15 +43,19 @@ def read_labels(path: str | os.PathLike[str], n_objects: int) -> np.ndarray:
     A text file may have a first line with the name of the column, as pandas writes it.
     """
     arrays = {"table": _labels_in_text(path, n_objects)} if _suffix(path) in _SEPARATORS else _arrays(path)
-    found = {name: array.ravel() for name, array in arrays.items() if array.size == n_objects}
+    lengths = {name: f"{array.size} in {name}" for name, array in arrays.items()}
+    fitting = {name: array.ravel() for name, array in arrays.items() if array.size == n_objects}
+    return _only(
+        fitting, lengths, f"{path} must hold one label for each of {n_objects} objects, but has", " of that length"
+    )
+
+
+def _only(found: dict[str, np.ndarray], all_of_them: dict[str, str], rule: str, what: str) -> np.ndarray:
+    """The one array that fits, or an error that names those that do, or else all there are."""
     if len(found) != 1:
-        have = "none" if not found else f"{len(found)} ({', '.join(found)})"
-        lengths = "" if found else f": {', '.join(f'{array.size} in {name}' for name, array in arrays.items())}"
-        raise TableError(
-            f"{path} must hold one label for each of {n_objects} objects, but has {have} of that length{lengths}"
-        )
-    (labels,) = found.values()
-    return labels
+        have = f"{len(found)} ({', '.join(found)})" if found else "none"
+        raise TableError(f"{rule} {have}{what}" + ("" if found else f": {', '.join(all_of_them.values())}"))
+    return next(iter(found.values()))
 
 
 def _suffix(path: str | os.PathLike[str]) -> str:

@@ -35,6 +35,7 @@ _DAMAGE = (zipfile.BadZipFile, zlib.error, OSError, EOFError, RuntimeError, Valu
 
 Progress: TypeAlias = Callable[[float], None]
 Column: TypeAlias = Any  # a numpy array or a pandas Series
+Chunks: TypeAlias = Iterator[dict[str, Column]]
 
 
 class Table(ABC):
@@ -50,9 +51,7 @@ class Table(ABC):
             raise TableError(f"{path} has more than one column named {twice!r}; rename them")
 
     @abstractmethod
-    def read(
-        self, columns: Sequence[str], text: Sequence[str], chunk_rows: int, progress: Progress
-    ) -> Iterator[dict[str, Column]]:
+    def read(self, columns: Sequence[str], text: Sequence[str], chunk_rows: int, progress: Progress) -> Chunks:
         """Chunks of some columns."""
 
     def check_columns(self, names: Sequence[str]) -> None:
@@ -117,9 +116,7 @@ class _CsvTable(Table):
             )
         super().__init__(path, header)
 
-    def read(
-        self, columns: Sequence[str], text: Sequence[str], chunk_rows: int, progress: Progress
-    ) -> Iterator[dict[str, Column]]:
+    def read(self, columns: Sequence[str], text: Sequence[str], chunk_rows: int, progress: Progress) -> Chunks:
         """Chunks of some columns; a line with more fields than the header is refused, not shifted or cut by pandas."""
         pandas = import_reader("pandas")
         size = max(1, self.path.stat().st_size)
@@ -215,9 +212,7 @@ class _NpzTable(Table):
         for j in range(shape[1]) if len(shape) == 2 else (None,):
             self._where[name if j is None else f"{name}{j}"] = (name, j)
 
-    def read(
-        self, columns: Sequence[str], text: Sequence[str], chunk_rows: int, progress: Progress
-    ) -> Iterator[dict[str, Column]]:
+    def read(self, columns: Sequence[str], text: Sequence[str], chunk_rows: int, progress: Progress) -> Chunks:
         """Chunks of some columns."""
         done = 0
         try:
@@ -256,9 +251,7 @@ class _ParquetTable(Table):
         with self._opened(path) as file:
             super().__init__(path, file.schema_arrow.names)
 
-    def read(
-        self, columns: Sequence[str], text: Sequence[str], chunk_rows: int, progress: Progress
-    ) -> Iterator[dict[str, Column]]:
+    def read(self, columns: Sequence[str], text: Sequence[str], chunk_rows: int, progress: Progress) -> Chunks:
         """Chunks of some columns."""
         done = 0
         with self._opened(self.path) as file:

@@ -60,7 +60,10 @@ class Sum(_Composite):
     parts: Terms
 
     def __post_init__(self) -> None:
-        if not _pairs_of_kernels(self.parts):
+        pairs = self.parts if isinstance(self.parts, (tuple, list)) else ()
+        if not pairs or not all(
+            isinstance(part, (tuple, list)) and len(part) == 2 and isinstance(part[1], Kernel) for part in pairs
+        ):
             raise TypeError(
                 f"parts must be pairs (coefficient, kernel), at least one, got {self.parts!r}; write k1 + k2"
             )
@@ -352,14 +355,6 @@ def _edge_smoothness(exponents: list[float | None], orders: list[float | None]) 
     if len(rough) > 1 or any(order is None for order in others):
         return None
     return math.fsum(value for value in (exponents[rough[0]], *others) if value is not None)
-
-
-def _pairs_of_kernels(parts: object) -> bool:
-    return (
-        isinstance(parts, (tuple, list))
-        and bool(parts)
-        and all(isinstance(part, (tuple, list)) and len(part) == 2 and isinstance(part[1], Kernel) for part in parts)
-    )
 
 
 @final

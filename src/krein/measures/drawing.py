@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Profile", "SignedPart", "draw_degrees", "draw_measure", "plot_measure", "plot_measures", "radial_profile"]
 
-_NOTHING = np.empty(0)
 _STEPS = 1200  # points of a curve, about one per dot of a printed line
 Sign = Literal["positive", "negative"]
 _SHOWN = 0.99  # of the mass of a density; heavy tails would squeeze the rest into a corner
@@ -105,15 +104,12 @@ def draw_measure(measure: SignedMeasure, ax: Any = None, style: Style = "auto") 
     dress(axes, look, xlabel=label, ylabel=_height_label(profile), title=_summary(measure))
     axes.axhline(0.0, color=look.ink, linewidth=0.8)
     for part in profile.parts:
-        color = COLORS[part.name]
         name = f"{part.name}, mass {part.mass:.3g}"
-        if part.curve is not None:
-            axes.fill_between(*part.curve, 0.0, color=color, alpha=0.25, linewidth=0)
-            axes.plot(*part.curve, color=color, linewidth=1.6, label=name)
+        if part.atoms:
+            _draw_stems(axes, part.radii, part.heights, part.name, name)
         else:
-            axes.vlines(part.radii, 0.0, part.weights, color=color, linewidth=1.8)
-            marker = "^" if part.sign > 0 else "v"
-            axes.plot(part.radii, part.weights, marker, color=color, markersize=5.5, linestyle="none", label=name)
+            axes.fill_between(part.radii, part.heights, 0.0, color=COLORS[part.name], alpha=0.25, linewidth=0)
+            axes.plot(part.radii, part.heights, color=COLORS[part.name], linewidth=1.6, label=name)
     if profile.logarithmic:
         zero = any((part.radii == 0.0).any() for part in profile.parts)
         _logarithmic(axes, profile.low, profile.high, zero=zero)
@@ -130,11 +126,9 @@ def draw_degrees(weights: Sequence[float], title: str, ax: Any = None, style: St
     look, values = look_of(style), np.asarray(weights, dtype=np.float64)
     dress(axes, look, xlabel="degree of the spherical harmonics", ylabel="share of k(0), with its sign", title=title)
     axes.axhline(0.0, color=look.ink, linewidth=0.8)
-    for sign, name, marker in ((1.0, "positive", "^"), (-1.0, "negative", "v")):
-        here = np.flatnonzero(sign * values > 0.0)
+    for name, here in (("positive", np.flatnonzero(values > 0.0)), ("negative", np.flatnonzero(values < 0.0))):
         if here.size:
-            axes.vlines(here, 0.0, values[here], color=COLORS[name], linewidth=1.8)
-            axes.plot(here, values[here], marker, color=COLORS[name], markersize=5.5, linestyle="none", label=name)
+            _draw_stems(axes, here, values[here], name, name)
     size = np.abs(values[values != 0.0])
     if size.size and size.min() < 1e-2 * size.max():
         axes.set_yscale("symlog", linthresh=max(float(size.min()), 1e-6 * float(size.max())))
@@ -143,12 +137,18 @@ def draw_degrees(weights: Sequence[float], title: str, ax: Any = None, style: St
     return axes
 
 
+def _draw_stems(axes: Axes, at: np.ndarray, heights: np.ndarray, sign: str, label: str) -> None:
+    axes.vlines(at, 0.0, heights, color=COLORS[sign], linewidth=1.8)
+    marker = "^" if sign == "positive" else "v"
+    axes.plot(at, heights, marker, color=COLORS[sign], markersize=5.5, linestyle="none", label=label)
+
+
 def _height_label(profile: Profile) -> str:
-    if all(part.curve is None for part in profile.parts):
+    stems = [part.atoms for part in profile.parts]
+    if all(stems):
         return "mass of the atom"
-    stems = any(part.curve is None for part in profile.parts)
     unit = "log r" if profile.logarithmic else "r"
-    return f"density, mass per unit of {unit}" + ("; stems: mass" if stems else "")
+    return f"density, mass per unit of {unit}" + ("; stems: mass" if any(stems) else "")
 
 
 def _logarithmic(axes: Axes, low: float, high: float, *, zero: bool) -> None:
@@ -183,22 +183,21 @@ class SignedPart:
 
     Parameters
     ----------
-    sign : float
-        1 or -1, which the heights have in them.
     name : {"positive", "negative"}
     mass : float
-    curve : (ndarray, ndarray) or None
-        Radii and density, per unit of log r where the axis is logarithmic, so that areas are masses there too.
-    radii, weights : ndarray
-        Of the atoms.
+    atoms : bool
+        Whether it is one of atoms; else it has a density.
+    radii : ndarray
+    heights : ndarray
+        With the sign of the part: masses of atoms, or the density, per unit of log r where the axis is logarithmic, so that areas
+        are masses there too.
     """
 
-    sign: float
     name: Sign
     mass: float
-    curve: tuple[np.ndarray, np.ndarray] | None
+    atoms: bool
     radii: np.ndarray
-    weights: np.ndarray
+    heights: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,12 +229,9 @@ def radial_profile(measure: SignedMeasure, steps: int) -> Profile:
     both = ((1.0, "positive", measure.positive), (-1.0, "negative", measure.negative))
     for sign, name, part in both:
         if part.mass > 0.0:
-            if isinstance(part, Atoms):
-                parts.append(SignedPart(sign, name, part.mass, None, part.radii, sign * part.weights))
-            else:
-                r, height = _density(part, grid)
-                curve = r, sign * height * (r if wide else 1.0)
-                parts.append(SignedPart(sign, name, part.mass, curve, _NOTHING, _NOTHING))
+            atoms = isinstance(part, Atoms)
+            r, height = (part.radii, part.weights) if isinstance(part, Atoms) else _density(part, grid)
+            parts.append(SignedPart(name, part.mass, atoms, r, sign * height * (r if wide and not atoms else 1.0)))
     return Profile(low, high, wide, tuple(parts))
 
 

@@ -308,10 +308,7 @@ class SignedMeasure:
         from krein.measures.drawing import radial_profile  # here: a profile is made of a measure
 
         profile = radial_profile(self, _SKETCHED)
-        marks = [
-            curve(*part.curve, part.name) if part.curve is not None else stems(part.radii, part.weights, part.name)
-            for part in profile.parts
-        ]
+        marks = [(stems if part.atoms else curve)(part.radii, part.heights, part.name) for part in profile.parts]
         drawing = sketch(marks, "the measure on radii", "radius of the frequency", xlog=profile.logarithmic)
         return card(self.title, self.facts(), drawing=drawing)
 

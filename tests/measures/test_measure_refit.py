@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from krein.kernels import NTK, DeltaGaussian, Gaussian, Multiquadric, Radial, SphericalPolynomial, ThinPlate
-from krein.measures import head_columns, refit
+from krein.measures import head_columns
+from krein.measures.search import least_mass
 from krein.measures.search.least_mass import least_mass_to_refit, measure_to_refit
 
 R = math.sqrt(2.0)
@@ -144,7 +145,7 @@ class TestMemory:
         monkeypatch.setattr(
             refit, "least_mass_to_refit", lambda *a, **k: calls.append(a) or least_mass_to_refit(*a, **k)
         )
-        refit._answer.cache_clear()
+        least_mass._answer.cache_clear()
         first = measure_to_refit(NTK(), 7, R, 60, "auto", sphere=True).measure
         assert measure_to_refit(NTK(), 7, R, 64, "auto", sphere=True).measure is first
         assert measure_to_refit(NTK(), 7, 2.0, 64, "auto", sphere=True).measure is not first

@@ -89,7 +89,7 @@ class TestHead:
         """Weights of a head that is far from the kernel are refitted, whatever became of the waves."""
         head_only = least_mass_to_refit(lambda z: 1.0 - 0.1 * z**2, 16, R, 1, sphere=True)
         assert head_only.mass == 0.0
-        monkeypatch.setattr(refit, "_answer", lambda _: head_only)
+        monkeypatch.setattr(least_mass, "_answer", lambda _: head_only)
         assert not measure_to_refit(NTK(), 16, R, 2000, "auto", sphere=True).exact
 
 
@@ -143,7 +143,7 @@ class TestMemory:
     def test_is_asked_once_for_all_data(self, monkeypatch):
         calls = []
         monkeypatch.setattr(
-            refit, "least_mass_to_refit", lambda *a, **k: calls.append(a) or least_mass_to_refit(*a, **k)
+            least_mass, "least_mass_to_refit", lambda *a, **k: calls.append(a) or least_mass_to_refit(*a, **k)
         )
         least_mass._answer.cache_clear()
         first = measure_to_refit(NTK(), 7, R, 60, "auto", sphere=True).measure

@@ -18,7 +18,7 @@ from krein.estimators.learners.svm import KreinSVC
 from krein.estimators.maps.fourier import SignedFourierFeatures
 from krein.estimators.maps.nystroem import KreinNystroem
 from krein.estimators.maps.tuned import TunedFeatures
-from krein.files import archive
+from krein.files import models
 from krein.files.models import ModelFileError, load_model, read_header, save_model
 from krein.kernels import NTK, DeltaGaussian, Gaussian, Laplacian, Radial, SphericalPolynomial
 from krein.similarities import DistanceKernel
@@ -303,8 +303,8 @@ class TestUnwritable:
     def test_names_that_would_not_be_read_again(self, tmp_path, monkeypatch):
         model = ExactKreinRidge(lam=0.1).fit(X[:20], Y[:20])
         with pytest.raises(ModelFileError, match=r"an array cannot be called 'é\.npy' in a file"):
-            archive.write_archive(tmp_path / "m", {}, {"é": X})
-        monkeypatch.setattr(archive, "_MOST_HEADER_BYTES", 100)
+            models._write_archive(tmp_path / "m", {}, {"é": X})
+        monkeypatch.setattr(models, "_MOST_HEADER_BYTES", 100)
         with pytest.raises(ModelFileError, match="more than the 100 of a file; use shorter ones"):
             model.save(tmp_path / "m")
         assert not list(tmp_path.iterdir())

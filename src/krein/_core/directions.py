@@ -11,7 +11,6 @@ __all__ = [
     "orthogonal_directions",
     "hadamard_entries",
     "hadamard_order",
-    "hadamard_transform",
     "structured_rows",
 ]
 
@@ -59,32 +58,6 @@ def hadamard_entries(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
     return np.asarray(1.0 - 2.0 * (bits & 1))
 
 
-def hadamard_transform(block: np.ndarray) -> np.ndarray:
-    """Multiply every row by the matrix, in place and not normalized: p times its own inverse.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> hadamard_transform(np.array([[1.0, 2.0, 3.0, 4.0]]))
-    array([[10., -2., -4.,  0.]])
-    """
-    p, half = block.shape[1], 1
-    if p < 1 or p & (p - 1):
-        raise ValueError(
-            f"rows must have a power of two as their length, got {p}; pad them to {hadamard_order(p or 1)}"
-        )
-    if block.dtype not in (np.float32, np.float64):
-        raise ValueError(f"block must be float32 or float64, got {block.dtype}")
-    while half < p:
-        pairs = block.reshape(len(block), p // (2 * half), 2, half)  # a view: it only splits an axis
-        upper, lower = pairs[:, :, 0], pairs[:, :, 1]
-        difference = upper - lower
-        upper += lower
-        lower[:] = difference
-        half *= 2
-    return block
-
-
 def structured_rows(signs: np.ndarray, count: int, dim: int) -> np.ndarray:
     r"""The first rows of :math:`p^{-3/2} H D_3 H D_2 H D_1` over all blocks, cut to some coordinates.
 
@@ -95,7 +68,10 @@ def structured_rows(signs: np.ndarray, count: int, dim: int) -> np.ndarray:
     for start, diagonals in zip(range(0, count, p), signs, strict=False):
         block = np.eye(min(p, count - start), p)
         for diagonal in diagonals[::-1]:  # H is symmetric: row j is e_jᵀ H D₃ H D₂ H D₁
-            hadamard_transform(block)
+            for half in 2 ** np.arange(p.bit_length() - 1):  # times H, by butterflies
+                pairs = block.reshape(len(block), p // (2 * half), 2, half)  # a view: it only splits an axis
+                upper, lower = pairs[:, :, 0], pairs[:, :, 1]
+                upper[:], lower[:] = upper + lower, upper - lower
             block *= diagonal
         rows[start : start + p] = block[:, :dim] / p**1.5
     return rows

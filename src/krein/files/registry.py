@@ -209,8 +209,7 @@ class SavableMixin:
 
     def _has_columns(self) -> bool:
         """Whether the fitted model takes rows of a certain number of columns, as all do but those of objects."""
-        features = vars(self).get("features_")
-        return features._has_columns() if isinstance(features, SavableMixin) else True
+        return True
 
     def _check_loaded(self) -> None:
         """Raise ValueError if learned attributes read from a file do not fit each other; called after all are set."""

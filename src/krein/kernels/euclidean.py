@@ -24,14 +24,12 @@ _ROUGHEST, _SMOOTHEST = 0.05, 10_000.0
 class _ScaleKernel(Kernel):
     """A kernel that is positive definite on every ℝ^d, with a length scale."""
 
+    facts = Facts(edge_smoothness=math.inf, positive_on_spheres=True)
+
     scale: float = 1.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "scale", positive_real(self.scale, "scale"))
-
-    @property
-    def facts(self) -> Facts:
-        return Facts(edge_smoothness=math.inf, positive_on_spheres=True)
 
     @property
     def length_scale(self) -> float:
@@ -48,14 +46,12 @@ class _ScaleKernel(Kernel):
 class _GrowingKernel(Kernel):
     """A kernel that is not bounded, with a shape."""
 
+    facts = Facts(bounded=False, edge_smoothness=math.inf)
+
     c: float = 1.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "c", positive_real(self.c, "c"))
-
-    @property
-    def facts(self) -> Facts:
-        return Facts(bounded=False, edge_smoothness=math.inf)
 
     @property
     def length_scale(self) -> float:
@@ -338,6 +334,8 @@ class ThinPlate(Kernel):
     .. math:: k(z) = z^2 \log z, \qquad k(0) = 0
     """
 
+    facts = Facts(bounded=False, edge_smoothness=math.inf)
+
     def radial(self, z: Any) -> np.ndarray:
         distances = np.asarray(z, dtype=np.float64)
         return np.asarray(distances * special.xlogy(distances, distances))
@@ -348,7 +346,3 @@ class ThinPlate(Kernel):
 
     def split(self, dim: int) -> Split:
         return anchored(self, 1, 2)
-
-    @property
-    def facts(self) -> Facts:
-        return Facts(bounded=False, edge_smoothness=math.inf)

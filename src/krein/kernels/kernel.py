@@ -385,6 +385,8 @@ class Radial(Kernel):
            [0. , 0. , 1. ]])
     """
 
+    known_everywhere = False
+
     function: Callable[[np.ndarray], Any]
     domain: Domain = "euclidean"
     normalize: bool = field(default=True, kw_only=True)
@@ -394,10 +396,6 @@ class Radial(Kernel):
             raise TypeError(f"function must be callable with an array of distances, got {self.function!r}")
         one_of(self.domain, "domain", get_args(Domain))
         object.__setattr__(self, "normalize", truth_value(self.normalize, "normalize"))
-
-    @property
-    def known_everywhere(self) -> bool:
-        return False
 
     @property
     def scales_rows(self) -> bool:

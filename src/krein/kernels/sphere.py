@@ -16,7 +16,7 @@ from scipy import special
 
 from krein._core.checks import integer, positive_real, real, truth_value
 from krein.kernels.decomposition import Split
-from krein.kernels.kernel import SMOOTH_JUMP, Domain, Facts, Kernel
+from krein.kernels.kernel import SMOOTH_JUMP, Facts, Kernel
 
 __all__ = ["ArcCosine", "GeodesicGaussian", "NTK", "Sigmoid", "SphericalPolynomial"]
 
@@ -30,14 +30,12 @@ _MOST_LAYERS = 1000  # each is a pass over all pairs of rows
 
 @dataclass(frozen=True, repr=False)
 class _SphereKernel(Kernel):
+    domain = "sphere"
+
     normalize: bool = field(default=True, kw_only=True)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "normalize", truth_value(self.normalize, "normalize"))
-
-    @property
-    def domain(self) -> Domain:
-        return "sphere"
 
     @property
     def scales_rows(self) -> bool:
@@ -337,6 +335,8 @@ class GeodesicGaussian(_SphereKernel):
        CVPR, 2015.
     """
 
+    facts = Facts(edge_exponent=0.0, edge_smoothness=0.5)
+
     scale: float = 1.0
 
     def __post_init__(self) -> None:
@@ -370,7 +370,3 @@ class GeodesicGaussian(_SphereKernel):
             "e^(−c+2ct) cosh(ct²) − e^(−c+2ct) sinh(ct²), where t is the arc-cosine kernel of order 0 and c = π²/2s²"
         )
         return self.split_into(part(np.cosh), part(np.sinh), "power series", reason)
-
-    @property
-    def facts(self) -> Facts:
-        return Facts(edge_exponent=0.0, edge_smoothness=0.5)

@@ -59,7 +59,7 @@ def test_same_features(dtype, sphere, head, n):
 def test_blocks_and_layouts_do_not_matter(monkeypatch):
     m, where, X = feature_map(HEADS[2], True), region(True), rows(700)
     whole, _ = one_pass(m, where, X)
-    monkeypatch.setattr(fitted_map, "rows_per_block", lambda *_: 32)
+    monkeypatch.setattr(fitted_map.blocks, "rows_per_block", lambda *_: 32)
     for other in (X, np.asfortranarray(X), np.repeat(X, 2, axis=0)[::2]):
         np.testing.assert_array_equal(one_pass(m, where, other)[0], whole)
     read_only = X.copy()

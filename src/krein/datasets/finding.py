@@ -8,7 +8,6 @@ import tempfile
 import warnings
 import zipfile
 import zlib
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -52,27 +51,21 @@ def find_arrays(entry: Entry) -> Arrays:
 
     A wrong file in ``KREIN_DATA`` is an error, because it was put there on purpose; one in the cache is reported and replaced.
     """
-    chosen = os.environ.get("KREIN_DATA", "")
-    if chosen:
-        given = Path(chosen).expanduser()
-        if not given.is_dir():
-            raise DatasetError(
-                f"KREIN_DATA is set to {chosen}, which is not a folder; "
-                f"set it to the folder that has {entry.name}.npz, or unset it"
-            )
-        if (given / f"{entry.name}.npz").exists():
-            try:
-                return _checked(entry, given / f"{entry.name}.npz")
-            except (ValueError, OSError) as error:
-                raise DatasetError(f"{error}; replace the file, or unset KREIN_DATA to use another copy") from error
-    packaged = resources.files("krein.datasets") / "data" / f"{entry.name}.npz"
-    if packaged.is_file():
-        with resources.as_file(packaged) as path:
+    file, chosen = f"{entry.name}.npz", os.environ.get("KREIN_DATA", "")
+    given = Path(chosen).expanduser()
+    if chosen and not given.is_dir():
+        raise DatasetError(
+            f"KREIN_DATA is set to {chosen}, which is not a folder; set it to the folder that has {file}, or unset it"
+        )
+    places = [(given / file, "replace the file, or unset KREIN_DATA to use another copy")] if chosen else []
+    places.append((Path(__file__).parent / "data" / file, "it came with krein, so reinstall krein"))
+    for path, advice in places:
+        if path.exists():
             try:
                 return _checked(entry, path)
-            except ValueError as error:
-                raise DatasetError(f"{error}; it came with krein, so reinstall krein") from error
-    path = cache_folder() / f"{entry.name}.npz"
+            except (ValueError, OSError) as error:
+                raise DatasetError(f"{error}; {advice}") from error
+    path = cache_folder() / file
     if path.exists():
         try:
             return _checked(entry, path)

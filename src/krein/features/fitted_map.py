@@ -11,17 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from krein._core.rows import UNIT_TOLERANCE, check_finite, check_magnitude, row_blocks
-from krein.features._blocks import (
-    FloatArray,
-    Work,
-    aligned_empty,
-    compiled_kernels,
-    flat_output,
-    plain_rows,
-    rows_per_block,
-    share_rows,
-    thread_count,
-)
+from krein.features import _blocks as blocks
 from krein.features.feature_map import FeatureMap
 from krein.features.region import LOWEST, Region, name_of
 from krein.features.waves import PANEL_BYTES, TRIG_WORK, packed_frequencies
@@ -159,7 +149,7 @@ class FittedMap:
 _LENGTHS, _UNITS, _SIGNS, _FAR = range(4)  # places of the counts that the compiled pass keeps
 
 
-def plain_map(feature_map: FeatureMap, region: Region, X: FloatArray, out: FloatArray) -> int | None:
+def plain_map(feature_map: FeatureMap, region: Region, X: blocks.FloatArray, out: blocks.FloatArray) -> int | None:
     """Features of dense rows, not placed yet, written to ``out``.
 
     Every row is brought to unit length where the region asks for it, checked and mapped while it is in the cache; rows are shared
@@ -172,11 +162,11 @@ def plain_map(feature_map: FeatureMap, region: Region, X: FloatArray, out: Float
         raise ValueError(f"X must have {feature_map.dim} columns, as the rows that were fitted, got {d}")
     if not out.size:
         return 0
-    kernels, head = compiled_kernels(), feature_map.basis
+    kernels, head = blocks.compiled_kernels(), feature_map.basis
     waves = packed_frequencies(kernels, feature_map.frequencies.vectors.astype(dtype, copy=False))
     scales = region.sphere and region.normalize and not region.found
     off = UNIT_TOLERANCE if region.sphere and not scales else math.inf
-    middle = plain_rows(region.center, np.dtype(np.float64))
+    middle = blocks.plain_rows(region.center, np.dtype(np.float64))
     place = (off, LOWEST if region.non_negative else -math.inf, middle, region.reach)
     columns = (
         head.n_columns,
@@ -187,24 +177,26 @@ def plain_map(feature_map: FeatureMap, region: Region, X: FloatArray, out: Float
         waves.limit,
         feature_map.padding,
     )
-    flat, stride = flat_output(out)
+    flat, stride = blocks.flat_output(out)
     counts: list[np.ndarray] = []
 
-    def worker() -> Work:
+    def worker() -> blocks.Work:
         scratch, found = waves.scratch(), np.zeros(4, dtype=np.int64)
-        unit = aligned_empty((waves.groups * waves.tile_rows, d), dtype)
+        unit = blocks.aligned_empty((waves.groups * waves.tile_rows, d), dtype)
         counts.append(found)
 
         def work(lo: int, hi: int) -> None:
-            x = plain_rows(X[lo:hi], dtype)
+            x = blocks.plain_rows(X[lo:hi], dtype)
             kernels.plain_block(x, scales, unit, *place, *columns, flat, lo * stride, stride, *scratch, found)
 
         return work
 
-    threads = thread_count(n * (s * (d + TRIG_WORK) + head.n_columns), None)
+    threads = blocks.thread_count(n * (s * (d + TRIG_WORK) + head.n_columns), None)
     row_bytes = (d + out.shape[1]) * out.itemsize
-    block = min(rows_per_block(n, row_bytes, threads), max(32, _BLOCK_BYTES // row_bytes))  # rows may have to be copied
-    share_rows(worker, n, block, threads)
+    block = min(
+        blocks.rows_per_block(n, row_bytes, threads), max(32, _BLOCK_BYTES // row_bytes)
+    )  # rows may have to be copied
+    blocks.share_rows(worker, n, block, threads)
     total = np.sum(counts, axis=0)
     if total[_LENGTHS] or (total[_UNITS] and not region.found):
         return None

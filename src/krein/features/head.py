@@ -13,17 +13,7 @@ from typing import Any, final
 import numpy as np
 
 from krein._core.checks import frozen_array, integer, positive_integer, positive_real
-from krein.features._blocks import (
-    check_writable,
-    compiled_kernels,
-    flat_output,
-    in_c_order,
-    map_through_buffer,
-    plain_rows,
-    rows_per_block,
-    share_rows,
-    thread_count,
-)
+from krein.features import _blocks as blocks
 from krein.measures import Head, head_columns
 
 __all__ = ["HeadBasis", "head_basis"]
@@ -109,28 +99,33 @@ class HeadBasis:
             raise ValueError(
                 f"X must have shape (n, {self.dim}) and out (n, {self.n_columns}), got {X.shape} and {out.shape}"
             )
-        check_writable(out)
+        blocks.check_writable(out)
         if not out.size:
             return
-        if not in_c_order(out):
-            map_through_buffer(lambda rows, buffer: self.write(X[rows], amplitudes, buffer), out)
+        if not blocks.in_c_order(out):
+            blocks.map_through_buffer(lambda rows, buffer: self.write(X[rows], amplitudes, buffer), out)
             return
-        kernels = compiled_kernels()
-        flat, stride = flat_output(out)
+        kernels = blocks.compiled_kernels()
+        flat, stride = blocks.flat_output(out)
         arguments = self.compiled(amplitudes, out.dtype)
-        threads = thread_count(_COLUMN_WORK * out.size, None)
+        threads = blocks.thread_count(_COLUMN_WORK * out.size, None)
 
         def work(lo: int, hi: int) -> None:
-            kernels.head_block(plain_rows(X[lo:hi], out.dtype), *arguments, flat, lo * stride, stride)
+            kernels.head_block(blocks.plain_rows(X[lo:hi], out.dtype), *arguments, flat, lo * stride, stride)
 
-        share_rows(lambda: work, len(out), rows_per_block(len(out), out.shape[1] * out.itemsize, threads), threads)
+        blocks.share_rows(
+            lambda: work, len(out), blocks.rows_per_block(len(out), out.shape[1] * out.itemsize, threads), threads
+        )
 
     def compiled(self, amplitudes: np.ndarray, dtype: np.dtype[Any]) -> tuple[Any, ...]:
         """The head as the compiled loops take it."""
         if amplitudes.shape != (self.n_columns,):
             raise ValueError(f"amplitudes must have shape {(self.n_columns,)}, got {amplitudes.shape}")
         center = self.center.astype(dtype)
-        mixes = (plain_rows(self.radial_mix, np.dtype(np.float64)), plain_rows(self.linear_mix, np.dtype(np.float64)))
+        mixes = (
+            blocks.plain_rows(self.radial_mix, np.dtype(np.float64)),
+            blocks.plain_rows(self.linear_mix, np.dtype(np.float64)),
+        )
         return center, float(self.scale), *mixes, self.degree >= 2, amplitudes.astype(dtype)
 
 

@@ -10,19 +10,7 @@ from typing import Any, final
 import numpy as np
 
 from krein._core.rows import dense_block, row_blocks, row_norms
-from krein.features._blocks import (
-    FloatArray,
-    Work,
-    check_writable,
-    compiled_kernels,
-    flat_output,
-    in_c_order,
-    map_through_buffer,
-    plain_rows,
-    rows_per_block,
-    share_rows,
-    thread_count,
-)
+from krein.features import _blocks as blocks
 from krein.features.radial_values import BITS, DEGREE, DIAMETER, RadialPolynomial, RadialValues, radial_values
 from krein.features.waves import PackedFrequencies, packed_frequencies
 from krein.kernels import Kernel
@@ -63,9 +51,9 @@ class Sections:
     @cached_property
     def _packed(self) -> tuple[PackedFrequencies, np.ndarray]:
         centered = self.landmarks - self._middle
-        return packed_frequencies(compiled_kernels(), centered), np.einsum("ij,ij->i", centered, centered)
+        return packed_frequencies(blocks.compiled_kernels(), centered), np.einsum("ij,ij->i", centered, centered)
 
-    def write(self, X: Any, out: FloatArray) -> None:
+    def write(self, X: Any, out: blocks.FloatArray) -> None:
         """Write k(x, l) for all rows and landmarks.
 
         Notes
@@ -78,24 +66,24 @@ class Sections:
             raise ValueError(
                 f"out must have shape {(n, s)} and X {self.landmarks.shape[1]} columns, got {out.shape} and {d}"
             )
-        check_writable(out)
+        blocks.check_writable(out)
         if not out.size:
             return
-        if not in_c_order(out):
-            map_through_buffer(lambda rows, buffer: self.write(X[rows], buffer), out)
+        if not blocks.in_c_order(out):
+            blocks.map_through_buffer(lambda rows, buffer: self.write(X[rows], buffer), out)
             return
         if self.values is None:
-            for rows in row_blocks(n, rows_per_block(n, (d + s) * out.itemsize, 1)):
+            for rows in row_blocks(n, blocks.rows_per_block(n, (d + s) * out.itemsize, 1)):
                 out[rows] = self.kernel.gram(X[rows], self.landmarks)
             return
         polynomial = self.values.polynomial(out.dtype)
-        flat, stride = flat_output(out)
+        flat, stride = blocks.flat_output(out)
 
-        def worker() -> Work:
+        def worker() -> blocks.Work:
             scratch = self._packed[0].scratch()
 
             def work(lo: int, hi: int) -> None:
-                x = plain_rows(dense_block(X, slice(lo, hi)) - self._middle, np.dtype(np.float64))
+                x = blocks.plain_rows(dense_block(X, slice(lo, hi)) - self._middle, np.dtype(np.float64))
                 missing = self._loop(x, polynomial, flat, lo * stride, stride, *scratch)
                 many = np.flatnonzero(missing > _FEW * s)  # row by row: how many rows a block has must not matter
                 if polynomial is not None and many.size:
@@ -107,14 +95,14 @@ class Sections:
 
             return work
 
-        threads = thread_count(n * s * (d + _VALUE_WORK), None)
-        share_rows(worker, n, rows_per_block(n, (d + s) * out.itemsize, threads), threads)
+        threads = blocks.thread_count(n * s * (d + _VALUE_WORK), None)
+        blocks.share_rows(worker, n, blocks.rows_per_block(n, (d + s) * out.itemsize, threads), threads)
 
     def _loop(
         self,
-        x: FloatArray,
+        x: blocks.FloatArray,
         polynomial: RadialPolynomial | None,
-        flat: FloatArray,
+        flat: blocks.FloatArray,
         start: int,
         stride: int,
         *scratch: Any,
@@ -129,7 +117,7 @@ class Sections:
             nothing = np.empty(DEGREE + 1)
             how = (polynomial.coefficients, polynomial.root, polynomial.middle, polynomial.scale, nothing, 0)
         missing = np.empty(len(x), dtype=np.int64)
-        compiled_kernels().section_block(
+        blocks.compiled_kernels().section_block(
             *(x, packed.packed, squares, *how, BITS, _CLOSE, flat, start, stride, *scratch, missing)
         )
         return missing

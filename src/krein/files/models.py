@@ -43,16 +43,11 @@ _MOST_HEADER_BYTES = 2**24  # JSON takes some twenty times its size in memory wh
 _MOST_DIRECTORY_BYTES = 2**20  # some ten thousand arrays
 _MOST_DEPTH = 100  # of lists and objects within each other in the header
 _PIECE = 2**20  # bytes read at once
+_NPY_START = (
+    10  # bytes of an array before its header: six that say what it is, the version, and the length of the header
+)
 # what zipfile raises for archives that are none: of encrypted and of unknown ones a RuntimeError
 _DAMAGE = (zipfile.BadZipFile, struct.error, OSError, EOFError, RuntimeError, ValueError)
-
-# numpy's own header of an array, to the letter: it is never evaluated
-_NPY_MAGIC = b"\x93NUMPY\x01\x00"
-_NPY_HEADER = re.compile(
-    rb"\{'descr': '([<|][a-zA-Z][0-9]{1,9})', 'fortran_order': (True|False), 'shape': \(([0-9, ]{0,200})\), \} *\n"
-)
-_SHAPE = re.compile(rb"(|[0-9]{1,18},|[0-9]{1,18}(, [0-9]{1,18})+)")
-_MOST_DIMENSIONS = 8
 
 # The end of a zip archive without a comment, and what stands before it where the archive is larger than 4 GiB.
 _END, _END_SIGNATURE = struct.Struct("<4s4H2LH"), b"PK\x05\x06"
@@ -281,18 +276,19 @@ def _no_constant(name: str) -> None:
 
 def _read_array(stream: IO[bytes], size: int, name: str) -> tuple[np.ndarray, str]:
     """An array and the digest of its member; memory is asked for once its size is that of the member."""
-    digest = hashlib.sha256()
-    start = stream.read(len(_NPY_MAGIC) + 2)
-    if len(start) != len(_NPY_MAGIC) + 2 or not start.startswith(_NPY_MAGIC):
-        raise ValueError(f"its member {name!r} is not an array")
-    text = stream.read(int.from_bytes(start[-2:], "little"))
-    digest.update(start + text)
-    match = _NPY_HEADER.fullmatch(text)
-    dtype = array_dtype(match.group(1).decode()) if match else None
-    if match is None or dtype is None or not _SHAPE.fullmatch(match.group(3)):
+    start = stream.read(_NPY_START)
+    start += stream.read(int.from_bytes(start[-2:], "little"))
+    header, digest = io.BytesIO(start), hashlib.sha256(start)
+    try:  # of the first version only, and of no more than ten thousand characters
+        if np.lib.format.read_magic(header) != (1, 0):
+            raise ValueError("written for another version of numpy")
+        shape, by_columns, found = np.lib.format.read_array_header_1_0(header)
+    except Exception as error:  # whatever a text may raise that is read as a literal
+        raise ValueError(f"its member {name!r} is not an array: {error}") from error
+    dtype = array_dtype(found.str)
+    if dtype is None:
         raise ValueError(f"its member {name!r} is not an array of plain numbers or text")
-    shape = tuple(int(part) for part in match.group(3).split(b",") if part.strip())
-    if len(shape) > _MOST_DIMENSIONS or len(start) + len(text) + math.prod(shape) * dtype.itemsize != size:
+    if len(start) + math.prod(shape) * dtype.itemsize != size:
         raise ValueError(
             f"its member {name!r} has {size:,} bytes, which do not make an array of shape {shape} and dtype {dtype}"
         )
@@ -302,7 +298,7 @@ def _read_array(stream: IO[bytes], size: int, name: str) -> tuple[np.ndarray, st
         stream.readinto(piece)  # type: ignore[attr-defined]  # a member of an archive, which fails if it is cut short
         digest.update(piece.data)
     array = raw.view(dtype.newbyteorder("<")).astype(dtype, copy=False)
-    return array.reshape(shape, order="F" if match.group(2) == b"True" else "C"), digest.hexdigest()
+    return array.reshape(shape, order="F" if by_columns else "C"), digest.hexdigest()
 
 
 class _Hashing:

@@ -177,28 +177,33 @@ class LawPart(RadialPart):
         Probability law of the radius.
     transform : callable
         ∫ Ω_d(rz) of the law, as a function of z.
-    mass : float, default=1.0
+    total : float, default=1.0
+        The mass.
     """
 
     law: RadiusLaw
     transform: Callable[[np.ndarray], np.ndarray]
-    mass: float = 1.0
+    total: float = 1.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "mass", positive_real(self.mass, "mass"))
+        object.__setattr__(self, "total", positive_real(self.total, "total"))
+
+    @property
+    def mass(self) -> float:
+        return self.total
 
     @property
     def second_moment(self) -> float:
-        return self.mass * self.law.second_moment
+        return self.total * self.law.second_moment
 
     def evaluate(self, z: Any, dim: int) -> np.ndarray:
-        return self.mass * self.transform(np.asarray(z, dtype=np.float64))
+        return self.total * self.transform(np.asarray(z, dtype=np.float64))
 
     def cdf(self, r: Any) -> np.ndarray:
         return self.law.cdf(np.asarray(r, dtype=np.float64))
 
     def density(self, r: Any) -> np.ndarray:
-        return self.mass * self.law.pdf(np.asarray(r, dtype=np.float64))
+        return self.total * self.law.pdf(np.asarray(r, dtype=np.float64))
 
     def ppf(self, u: Any) -> np.ndarray:
         return self.law.ppf(np.asarray(u, dtype=np.float64))

@@ -85,13 +85,6 @@ def test_signature():
     np.testing.assert_allclose(on_sphere.weights, [0.5 + 2 * 0.3, -0.6, -0.6, -0.6])
 
 
-def test_with_head_keeps_the_region(rng):
-    center, scale = rng.standard_normal(3), 2.5
-    basis = head_basis(Head((0.5, -0.3)), 3, sphere=False, center=center, scale=scale).with_head(Head((1.0, 2.0)))
-    np.testing.assert_array_equal(basis.center, center)
-    assert (basis.scale, basis.sphere, basis.coefficients) == (2.5, False, (1.0, 2.0))
-
-
 def test_degree_three_has_no_features():
     with pytest.raises(ValueError, match="degree 2 in z² at most, got 3"):
         head_basis(Head((1.0, 1.0, 1.0, 1.0)), 3, sphere=True)

@@ -78,17 +78,17 @@ def dense_block(X: Any, rows: slice | np.ndarray, dtype: Any = np.float64) -> np
 
 def row_norms(X: Any) -> np.ndarray:
     """Euclidean length of each row; squares may over- or underflow without harm."""
-    norms = np.empty(X.shape[0])
+    norms, step = np.empty(X.shape[0]), max(1, _BLOCK_ENTRIES // max(1, X.shape[1]))
     if sp.issparse(X):
         rows_of = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
         with np.errstate(over="ignore", under="ignore"):
             norms[:] = np.sqrt(np.bincount(rows_of, X.data.astype(np.float64) ** 2, minlength=X.shape[0]))
     else:
-        for rows in row_blocks(X.shape[0], _rows_per_block(X)):
+        for rows in row_blocks(X.shape[0], step):
             block = dense_block(X, rows)
             norms[rows] = np.sqrt(_squared_lengths(block))
     extreme = np.flatnonzero(~((norms > _SQUARES[0]) & (norms < _SQUARES[1])))
-    for part in row_blocks(extreme.size, _rows_per_block(X)):
+    for part in row_blocks(extreme.size, step):
         block = dense_block(X, extreme[part])
         largest = np.abs(block).max(axis=1, initial=0.0)
         norms[extreme[part]] = 0.0
@@ -105,10 +105,6 @@ def _squared_lengths(block: np.ndarray) -> np.ndarray:
         part = block[:, columns]
         total += np.einsum("ij,ij->i", part, part)
     return total
-
-
-def _rows_per_block(X: Any) -> int:
-    return max(1, _BLOCK_ENTRIES // max(1, int(X.shape[1])))
 
 
 def check_magnitude(X: Any, *, power: int = 2, name: str = "X", first: int = 0) -> None:
@@ -162,7 +158,7 @@ def unit_rows(X: Any, *, normalize: bool = True, name: str = "X", first: int = 0
         scaled = (X.data / np.repeat(norms, np.diff(X.indptr))).astype(X.dtype)
         return type(X)((scaled, X.indices, X.indptr), shape=X.shape)
     unit = np.empty(X.shape, dtype=X.dtype)
-    for rows in row_blocks(X.shape[0], _rows_per_block(X)):
+    for rows in row_blocks(X.shape[0], max(1, _BLOCK_ENTRIES // max(1, X.shape[1]))):
         unit[rows] = X[rows] / norms[rows, None]  # divided in float64: float32 rows are as long as they can be
     return unit
 

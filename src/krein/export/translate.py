@@ -172,9 +172,8 @@ def _matern(kernel: Any, square: Expression) -> Expression:
             f"{kernel!r} cannot be exported: only nu of 0.5, 1.5 and 2.5 have formulas without Bessel functions"
         )
     t = _distance(square) * (math.sqrt(2.0 * kernel.nu) / float(kernel.scale))
-    coefficients = orders[kernel.nu]
     total, power = constant(1.0), t
-    for coefficient in coefficients[1:]:
+    for coefficient in orders[kernel.nu][1:]:
         total, power = total + power * coefficient, power * t
     return total * (-t).apply("exp")
 
@@ -185,10 +184,6 @@ def _kappa(cosine: Expression) -> tuple[Expression, Expression]:
     away = bounded.apply("arccos") * -1.0 + math.pi
     sine = (bounded * bounded * -1.0 + 1.0).at_least(_NEAREST).apply("sqrt")
     return away / math.pi, (sine + bounded * away) / math.pi
-
-
-def _arc_cosine(kernel: Any, square: Expression) -> Expression:
-    return _kappa(square * -0.5 + 1.0)[kernel.order]
 
 
 def _ntk(kernel: Any, square: Expression) -> Expression:
@@ -202,18 +197,12 @@ def _ntk(kernel: Any, square: Expression) -> Expression:
 
 def _polynomial(kernel: Any, square: Expression) -> Expression:
     base = square * (-1.0 / float(kernel.a) ** 2) + 1.0
-    total = base
-    for _ in range(int(kernel.p) - 1):
-        total = total * base
-    return total
+    return math.prod([base] * (int(kernel.p) - 1), start=base)
 
 
 def _sum(kernel: Any, square: Expression) -> Expression:
-    parts = [radial_expression(part, square) * float(coefficient) for coefficient, part in kernel.parts]
-    total = parts[0]
-    for part in parts[1:]:
-        total = total + part
-    return total
+    first, *others = (radial_expression(part, square) * float(coefficient) for coefficient, part in kernel.parts)
+    return sum(others, start=first)
 
 
 _FORMULAS: dict[type[Kernel], Callable[[Any, Expression], Expression]] = {
@@ -223,7 +212,7 @@ _FORMULAS: dict[type[Kernel], Callable[[Any, Expression], Expression]] = {
     Matern: _matern,
     Cauchy: lambda k, square: constant(1.0) / (square * (1.0 / k.scale**2) + 1.0),
     Multiquadric: lambda k, square: (square + k.c**2).apply("sqrt"),
-    ArcCosine: _arc_cosine,
+    ArcCosine: lambda k, square: _kappa(square * -0.5 + 1.0)[k.order],
     NTK: _ntk,
     SphericalPolynomial: _polynomial,
     Scaled: lambda k, square: radial_expression(k.kernel, square * (1.0 / k.scale**2)),

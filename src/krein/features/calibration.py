@@ -20,6 +20,7 @@ from scipy import linalg
 
 from krein._core.threads import blas_threads, n_threads, share
 from krein.features.feature_map import FeatureMap
+from krein.features.head import head_basis
 from krein.features.held_out import Gram, first_nearly_best, held_out_gram, relative_error, relative_to
 from krein.measures import Head
 
@@ -208,5 +209,6 @@ def _with_weights(unbiased: FeatureMap, weights: np.ndarray) -> FeatureMap:
     head, waves = weights[: weights.size - s], weights[weights.size - s :]
     if unbiased.basis.sphere:
         return replace(unbiased, head_weights=head, wave_weights=waves)
-    basis = unbiased.basis.with_head(Head(tuple(head)))
+    old = unbiased.basis
+    basis = head_basis(Head(tuple(head)), old.dim, sphere=False, center=old.center, scale=old.scale)
     return replace(unbiased, basis=basis, head_weights=basis.weights, wave_weights=waves)

@@ -73,10 +73,6 @@ class HeadBasis:
                 f"got {self.coefficients!r}"
             )
 
-    def with_head(self, head: Head) -> HeadBasis:
-        """The basis of another head of the same degree, on the same region."""
-        return head_basis(head, self.dim, sphere=self.sphere, center=self.center, scale=self.scale)
-
     @property
     def n_columns(self) -> int:
         """Number of columns."""

@@ -152,7 +152,8 @@ def _write_archive(path: Path, header: dict[str, Any], arrays: dict[str, np.ndar
                     if isinstance(content, bytes):
                         piece.write(content)
                     else:
-                        np.lib.format.write_array(piece, _little_endian(content), version=(1, 0), allow_pickle=False)
+                        little = content.astype(content.dtype.newbyteorder("<"), order="K", copy=False)
+                        np.lib.format.write_array(piece, little, version=(1, 0), allow_pickle=False)
                 digests.append((name, piece.digest.hexdigest()))
             with archive.open(_member(_CHECKSUM), "w") as out:
                 out.write(_checksum(digests).encode())
@@ -310,10 +311,6 @@ class _Hashing:
     def write(self, data: Any) -> int:
         self.digest.update(data)
         return self.out.write(data)
-
-
-def _little_endian(array: np.ndarray) -> np.ndarray:
-    return np.asarray(array).astype(array.dtype.newbyteorder("<"), order="K", copy=False)
 
 
 def _member(name: str) -> zipfile.ZipInfo:

@@ -42,7 +42,8 @@ def jordan_of_laws(dim: int, terms: Sequence[Term]) -> SignedMeasure:
         coefficient, law, transform = terms[0]
         return _in_order(dim, LawPart(law, transform, abs(coefficient)), NO_MASS, coefficient > 0)
 
-    density = _density(terms)
+    def density(r: np.ndarray) -> np.ndarray:
+        return np.asarray(np.sum([c * law.pdf(r) for c, law, _ in terms], axis=0))
 
     def total(z: np.ndarray) -> np.ndarray:
         return np.asarray(np.sum([c * transform(z) for c, _, transform in terms], axis=0))
@@ -64,13 +65,6 @@ def _in_order(dim: int, first: RadialPart, second: RadialPart, first_is_positive
     return SignedMeasure.jordan(dim, *((first, second) if first_is_positive else (second, first)))
 
 
-def _range(terms: Sequence[Term]) -> tuple[float, float]:
-    """Radii between which all but a fraction `_LOST` of each law lies."""
-    low = min(float(law.ppf(np.array(_LOST))) for _, law, _ in terms)
-    high = max(float(law.ppf(np.array(1 - _LOST))) for _, law, _ in terms)
-    return low, high
-
-
 def _signs(terms: Sequence[Term], r: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Where the density is positive and where negative, beyond rounding of its terms: laws that cancel leave no mass."""
     values = np.array([c * law.pdf(r) for c, law, _ in terms])
@@ -79,15 +73,9 @@ def _signs(terms: Sequence[Term], r: np.ndarray) -> tuple[np.ndarray, np.ndarray
     return total > margin, total < -margin
 
 
-def _density(terms: Sequence[Term]) -> Function:
-    def density(r: np.ndarray) -> np.ndarray:
-        return np.asarray(np.sum([c * law.pdf(r) for c, law, _ in terms], axis=0))
-
-    return density
-
-
 def _edges_with_roots(density: Function, terms: Sequence[Term]) -> np.ndarray:
-    low, high = _range(terms)
+    low = min(float(law.ppf(np.array(_LOST))) for _, law, _ in terms)
+    high = max(float(law.ppf(np.array(1 - _LOST))) for _, law, _ in terms)
     n = int(_PANELS_PER_DECADE * np.log10(high / low)) + 2
     edges = np.concatenate([[0.0], np.geomspace(low, high, n)])
     values = density(edges)

@@ -230,14 +230,12 @@ def radial_profile(measure: SignedMeasure, steps: int) -> Profile:
     for sign, name, part in both:
         if part.mass > 0.0:
             atoms = isinstance(part, Atoms)
-            r, height = (part.radii, part.weights) if isinstance(part, Atoms) else _density(part, grid)
+            if isinstance(part, Atoms):
+                r, height = part.radii, part.weights
+            else:  # the mean between neighboring radii, from the distribution function that every part has
+                r, height = 0.5 * (grid[:-1] + grid[1:]), part.mass * np.diff(part.cdf(grid)) / np.diff(grid)
             parts.append(SignedPart(name, part.mass, atoms, r, sign * height * (r if wide and not atoms else 1.0)))
     return Profile(low, high, wide, tuple(parts))
-
-
-def _density(part: RadialPart, grid: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean density between neighboring radii, from the distribution function that every part has."""
-    return 0.5 * (grid[:-1] + grid[1:]), part.mass * np.diff(part.cdf(grid)) / np.diff(grid)
 
 
 def _radius_range(measure: SignedMeasure) -> tuple[float, float]:

@@ -135,7 +135,8 @@ class ZeroExtension:
     def measure(self, reach: float, *, r_max: float | None = None, arches: int = 600) -> SignedMeasure:
         """Jordan parts of the density up to a radius, by default so many sign changes; its bias up to `reach` is measured."""
         spacing = math.pi / self.cutoff
-        end = (_first_arch(self.dim) / self.cutoff + arches * spacing) if r_max is None else r_max
+        first = self.dim / 2 + 2 * (self.dim / 2) ** (1 / 3) + 2  # where J_{d/2} starts to oscillate
+        end = first / self.cutoff + arches * spacing if r_max is None else r_max
         grid = np.linspace(0.0, end, math.ceil(end / spacing * 4) + 8)
         edges = np.union1d(np.append(grid[::4], end), _roots(self.density, grid))
         edges = edges[np.append(True, np.diff(edges) > 1e-12 * end)]
@@ -159,11 +160,6 @@ class ZeroExtension:
         last = np.linspace(end - 4 * math.pi / self.cutoff, end, 2001)
         mean = float(np.mean(np.abs(self.density(last)) * last**exponent))  # A·2/π
         return float(mean * end ** (1 - exponent) / (exponent - 1))
-
-
-def _first_arch(dim: int) -> float:
-    """Where J_{d/2} starts to oscillate, a little beyond its order."""
-    return float(dim / 2 + 2 * (dim / 2) ** (1 / 3) + 2)
 
 
 def _part(density: Function, edges: np.ndarray, marks: np.ndarray) -> RadialPart:

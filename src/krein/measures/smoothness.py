@@ -133,6 +133,6 @@ def _edge_exponent(function: Function, cutoff: float) -> float:
     near = np.abs(function(cutoff - gap))
     if near[1] == 0.0:
         return math.inf
-    if near[1] > 0.3 * near[0] and near[1] > 1e-3 * scale:
-        return 0.0 if abs(near[1] / near[0] - 1) < 0.05 else math.log(near[0] / near[1]) / math.log(10)
+    if abs(near[1] / near[0] - 1) < 0.05 and near[1] > 1e-3 * scale:
+        return 0.0
     return math.log(near[0] / near[1]) / math.log(10)

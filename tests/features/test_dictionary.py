@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from helpers import frozen, unit_vectors
 from krein.features import FeatureMap, FeatureRecipe, fit_map
-from krein.features.dictionary import COMPOSITIONS, decompose, draw_dictionary, landmark_rows
+from krein.features.dictionary import DRAWN_COLUMNS, decompose, draw_dictionary, landmark_rows
 from krein.features.feature_map import SectionColumns
 from krein.features.head import head_basis
 from krein.features.region import FitTask, PlacedRows, placed_sample, region_of
@@ -67,18 +67,18 @@ class TestSections:
 
 
 class TestDraw:
-    @pytest.mark.parametrize("name", COMPOSITIONS)
+    @pytest.mark.parametrize("kind", DRAWN_COLUMNS)
     @pytest.mark.parametrize("over", ["auto", 1, 3])
-    def test_composition(self, name, over):
-        recipe, composition = FeatureRecipe(NTK(), 40, "projected", oversampling=over), COMPOSITIONS[name]
+    def test_kinds(self, kind, over):
+        recipe = FeatureRecipe(NTK(), 40, "projected", oversampling=over)
         sample = placed_sample(ROWS, 900, recipe.domain, generator())
         region = region_of(sample.rows, sphere=True, normalize=True, radius=None)
-        drawn = draw_dictionary(FitTask(recipe, sample, region, NTK().gram), composition, 40, sample.rows, generator())
-        total = 40 * (composition.columns if over == "auto" else over)
-        map_, sections = drawn.feature_map, round(composition.share * total)
+        drawn = draw_dictionary(FitTask(recipe, sample, region, NTK().gram), kind, 40, sample.rows, generator())
+        total = 40 * (DRAWN_COLUMNS[kind] if over == "auto" else over)
+        map_, sections = drawn.feature_map, total * (kind == "landmarks")
         assert (map_.sections is None) == (sections == 0)
         assert sections == 0 or map_.sections.n_columns == sections
-        if composition.share == 1.0:
+        if kind == "landmarks":
             assert map_.basis.n_columns == 0
             assert drawn.measure.mass == 0.0
         else:
@@ -92,7 +92,7 @@ class TestDraw:
         sample = PlacedRows(rows)
         region = region_of(rows, sphere=False, normalize=False, radius=None)
         task = FitTask(recipe, sample, region, recipe.kernel.gram)
-        drawn = draw_dictionary(task, COMPOSITIONS["landmarks"], 8, rows, generator())
+        drawn = draw_dictionary(task, "landmarks", 8, rows, generator())
         assert np.count_nonzero(drawn.feature_map.sections.landmarks[:, 0] > 10.0) > 0
 
     def test_a_rare_kind_of_row(self):

@@ -135,9 +135,9 @@ class Columns(ABC):
     def take(self, chosen: np.ndarray) -> np.ndarray:
         """Similarities of all objects to some that are landmarks from now on."""
 
-    @abstractmethod
     def spare(self, wanted: int) -> float:
         """Pairs that may be evaluated beyond the columns of landmarks."""
+        return math.inf
 
 
 def pivoted_rows(columns: Columns, count: int, rng: np.random.Generator) -> np.ndarray:

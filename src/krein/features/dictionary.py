@@ -7,7 +7,6 @@ a decomposition are the best map of any smaller width. The matrix :math:`C^TC` i
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import final
@@ -34,12 +33,12 @@ from krein.sampling import Frequencies
 __all__ = [
     "Decomposed",
     "decompose",
-    "COMPOSITIONS",
+    "DRAWN_COLUMNS",
     "PILOT_WIDTH",
-    "Composition",
     "draw_dictionary",
     "landmark_rows",
-    "choose_composition",
+    "choose_kind",
+    "drawn_columns",
 ]
 
 TRUNCATIONS = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-11)  # of the largest singular value, the coarsest first
@@ -210,59 +209,39 @@ def _krein_matrices(bases: Sequence[np.ndarray], rows: np.ndarray, gram: Gram) -
     return [total + total.T for total in totals]
 
 
-@final
-@dataclass(frozen=True)
-class Composition:
-    """What a dictionary is made of.
-
-    Parameters
-    ----------
-    share : float
-        Of its columns that are sections; the others are waves, a head among them. Sections alone have no head beside them: a
-        linear column that is zero but on a rare kind of row has hardly a row to fit its weights.
-    columns : int
-        For each column that is kept.
-    """
-
-    share: float
-    columns: int
-
-    def per_column(self, recipe: FeatureRecipe) -> int:
-        """Columns drawn for each that is kept, as the recipe has it or by default."""
-        return self.columns if recipe.oversampling == "auto" else int(recipe.oversampling)
+# Columns drawn for each that is kept, by the kind of dictionary, the plainest first: a wave costs less than a section. Fewer
+# sections will do, as their spectrum falls with the kernel's. They have no head beside them: a linear column that is zero but on a
+# rare kind of row has hardly a row to fit its weights. A mixture of both gained nothing but on rows like the rest: its linear
+# columns and waves go astray on rare kinds of rows.
+DRAWN_COLUMNS = {"waves": 4, "landmarks": 2}
 
 
-# The plainest first: a wave costs less than a section. Fewer sections will do, as their spectrum falls with the kernel's.
-# A mixture of both gained nothing but on rows like the rest: its linear columns and waves go astray on rare kinds of rows.
-COMPOSITIONS = {"waves": Composition(0.0, 4), "landmarks": Composition(1.0, 2)}
+def drawn_columns(recipe: FeatureRecipe, kind: str) -> int:
+    """Columns drawn for each that is kept, as the recipe has it or by default."""
+    return DRAWN_COLUMNS[kind] if recipe.oversampling == "auto" else int(recipe.oversampling)
 
 
-def draw_dictionary(
-    task: FitTask, composition: Composition, width: int, pool: np.ndarray, rng: np.random.Generator
-) -> Drawn:
+def draw_dictionary(task: FitTask, kind: str, width: int, pool: np.ndarray, rng: np.random.Generator) -> Drawn:
     """The columns of a dictionary that is to be compressed to some width."""
     recipe, sample, region = task.recipe, task.sample, task.region
     wave_rng, landmark_rng = rng.spawn(2)
-    per_column = composition.per_column(recipe)
+    per_column = drawn_columns(recipe, kind)
     n_fit = min(projection_rows(width, per_column), len(pool))
     total = max(min(per_column * width, n_fit // _LEAST_ROWS_PER_COLUMN), width)
-    n_sections = min(round(composition.share * total), n_fit)
-    sections = None
-    if n_sections:
-        stood_for = pool[-max(_ROWS_PER_LANDMARK * n_sections, n_fit) :]
-        if n_sections >= _MANY and _is_smooth(recipe.kernel, pool):
-            pivots = pivoted_rows(_SectionPivots(recipe.kernel, stood_for), n_sections, landmark_rng)
-            landmarks = stood_for[np.sort(pivots)]
-        else:
-            landmarks = landmark_rows(stood_for, n_sections, landmark_rng, sphere=region.sphere)
-        sections = SectionColumns(recipe.kernel, landmarks)
-    if composition.share == 1.0:
-        basis = head_basis(Head(()), sample.dim, sphere=region.sphere, center=region.center, scale=region.scale)
-        nothing = Frequencies(np.empty((0, sample.dim)), np.empty(0))
-        drawn = Drawn(SignedMeasure(sample.dim), FeatureMap(basis, nothing, basis.weights, np.empty(0)))
+    if kind == "waves":
+        drawn = draw_map(recipe, sample, region, total, wave_rng)
+        return replace(drawn, feature_map=replace(drawn.feature_map, padding=0), exact=False)
+    count = min(total, n_fit)
+    stood_for = pool[-max(_ROWS_PER_LANDMARK * count, n_fit) :]
+    if count >= _MANY and _is_smooth(recipe.kernel, pool):
+        pivots = pivoted_rows(_SectionPivots(recipe.kernel, stood_for), count, landmark_rng)
+        landmarks = stood_for[np.sort(pivots)]
     else:
-        drawn = draw_map(recipe, sample, region, total - n_sections, wave_rng)
-    return replace(drawn, feature_map=replace(drawn.feature_map, padding=0, sections=sections), exact=False)
+        landmarks = landmark_rows(stood_for, count, landmark_rng, sphere=region.sphere)
+    sections = SectionColumns(recipe.kernel, landmarks)
+    basis = head_basis(Head(()), sample.dim, sphere=region.sphere, center=region.center, scale=region.scale)
+    nothing = Frequencies(np.empty((0, sample.dim)), np.empty(0))
+    return Drawn(SignedMeasure(sample.dim), FeatureMap(basis, nothing, basis.weights, np.empty(0), sections=sections))
 
 
 def landmark_rows(rows: np.ndarray, count: int, rng: np.random.Generator, *, sphere: bool) -> np.ndarray:
@@ -300,17 +279,12 @@ class _SectionPivots(Columns):
     def take(self, chosen: np.ndarray) -> np.ndarray:
         return self._gram(self.rows, self.rows[chosen])
 
-    def spare(self, wanted: int) -> float:
-        return math.inf
 
-
-def choose_composition(
-    task: FitTask, width: int, pool: np.ndarray, check_rows: np.ndarray, rng: np.random.Generator
-) -> Composition:
+def choose_kind(task: FitTask, width: int, pool: np.ndarray, check_rows: np.ndarray, rng: np.random.Generator) -> str:
     """What was asked for, or what does best on held-out rows at a small width."""
     if task.recipe.dictionary != "auto":
-        return COMPOSITIONS[task.recipe.dictionary]
-    width, kinds = min(width, PILOT_WIDTH), list(COMPOSITIONS.values())
+        return task.recipe.dictionary
+    width, kinds = min(width, PILOT_WIDTH), list(DRAWN_COLUMNS)
     wides = [draw_dictionary(task, kind, width, pool, rng).feature_map for kind in kinds]
     found = decompose(wides, pool[-projection_rows(width) :], check_rows, task.gram)
     return kinds[first_nearly_best([one.error(width) for one in found])]

@@ -122,9 +122,7 @@ class FeatureRecipe:
     @property
     def width(self) -> int:
         """Output columns, where they are given."""
-        if isinstance(self.n_components, str):
-            raise ValueError("n_components='auto' has no width before a search has found one")
-        return self.n_components
+        return int(self.n_components)
 
     @property
     def searches(self) -> bool:

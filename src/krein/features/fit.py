@@ -12,7 +12,7 @@ import numpy as np
 from krein._core.rows import check_magnitude
 from krein._core.threads import quiet_blas
 from krein.features.calibration import GOOD_ENOUGH, calibrate
-from krein.features.dictionary import choose_composition, decompose, draw_dictionary
+from krein.features.dictionary import choose_kind, decompose, draw_dictionary, drawn_columns
 from krein.features.draw import Drawn, draw_map, predicted_relative_error
 from krein.features.feature_map import FeatureMap
 from krein.features.feature_recipe import (
@@ -69,9 +69,9 @@ def project_dictionary(task: FitTask, rng: np.random.Generator) -> tuple[Drawn, 
     pilot_rng, wide_rng = rng.spawn(2)
     pool, check_rows, _ = task.sample.split(LANDMARK_ROWS, PROJECTION_CHECK_ROWS)
     width = task.recipe.width
-    composition = choose_composition(task, width, pool, check_rows, pilot_rng)
-    wide = draw_dictionary(task, composition, width, pool, wide_rng)
-    fit_rows = pool[-projection_rows(width, composition.per_column(task.recipe)) :]  # the farthest are last
+    kind = choose_kind(task, width, pool, check_rows, pilot_rng)
+    wide = draw_dictionary(task, kind, width, pool, wide_rng)
+    fit_rows = pool[-projection_rows(width, drawn_columns(task.recipe, kind)) :]  # the farthest are last
     (found,) = decompose([wide.feature_map], fit_rows, check_rows, task.gram)
     return replace(wide, feature_map=found.feature_map(width)), found.error(width)
 

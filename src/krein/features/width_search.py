@@ -16,7 +16,7 @@ import numpy as np
 
 from krein._core.checks import integer, one_of, positive_integer, positive_real
 from krein.features.calibration import calibrate
-from krein.features.dictionary import PILOT_WIDTH, Decomposed, choose_composition, decompose, draw_dictionary
+from krein.features.dictionary import PILOT_WIDTH, Decomposed, choose_kind, decompose, draw_dictionary, drawn_columns
 from krein.features.draw import Drawn, draw_map
 from krein.features.feature_recipe import (
     CHECK_ROWS,
@@ -163,9 +163,9 @@ def _projected_maps(task: FitTask, rng: np.random.Generator) -> Iterator[Found]:
     width = _FIRST_WIDTH
     while True:
         if width <= PILOT_WIDTH:
-            composition = choose_composition(task, width, pool, check_rows, pilot_rng)
-        rows = pool[-projection_rows(width, composition.per_column(recipe)) :]
-        wide = draw_dictionary(task, composition, width, pool, rng)
+            kind = choose_kind(task, width, pool, check_rows, pilot_rng)
+        rows = pool[-projection_rows(width, drawn_columns(recipe, kind)) :]
+        wide = draw_dictionary(task, kind, width, pool, rng)
         (decomposed,) = decompose([wide.feature_map], rows, check_rows, task.gram, _CHECK_COLUMNS)
         best, error = _least_width(decomposed, recipe.error)
         sections = 0 if wide.feature_map.sections is None else wide.feature_map.sections.n_columns

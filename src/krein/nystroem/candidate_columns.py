@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any, final
 
@@ -165,6 +164,3 @@ class DirectColumns(Columns):
         self.count += self.n_rows * chosen.size
         landmarks = self._similarity.landmarks(self._X, self._rows[chosen])
         return np.asarray(self._similarity.block(self._here, landmarks), dtype=np.float64)
-
-    def spare(self, wanted: int) -> float:
-        return math.inf

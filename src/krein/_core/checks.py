@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import fields, is_dataclass
+from dataclasses import field, fields, is_dataclass
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
 __all__ = [
     "integer",
     "one_of",
+    "param",
     "positive_integer",
     "positive_real",
     "real",
@@ -23,6 +24,8 @@ __all__ = [
     "real_array",
     "FrozenParams",
 ]
+
+Value = TypeVar("Value")
 
 _LARGEST = 2**63 - 1  # what counts are stored in
 
@@ -139,12 +142,23 @@ def check_shape(array: Any, name: str, shape: tuple[int | None, ...]) -> None:
         raise ValueError(f"{name} must have shape ({wanted}{',' * (len(shape) == 1)}), got {have}")
 
 
+def param(default: Value, check: Callable[..., Any]) -> Value:
+    """A field of a dataclass with `FrozenParams`: its default, and the check of value and name that gives what is kept."""
+    return field(default=default, metadata={"check": check})
+
+
 class FrozenParams:
-    """Parameters by name of a frozen object, so that a grid search reaches them, such as ``kernel__a``.
+    """Parameters by name of a frozen object, so that a grid search reaches them, such as ``kernel__a``; each is checked.
 
     They are the fields of a dataclass unless a class says otherwise. There is no ``set_params``: an owner that called it and
     went on with the object it has would change nothing. The owner replaces the object by what `with_params` returns.
     """
+
+    def __post_init__(self) -> None:
+        declared: tuple[Any, ...] = fields(self) if is_dataclass(self) else ()
+        for one in declared:
+            if "check" in one.metadata:
+                object.__setattr__(self, one.name, one.metadata["check"](getattr(self, one.name), one.name))
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Parameters by name.

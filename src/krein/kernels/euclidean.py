@@ -9,7 +9,7 @@ from typing import Any, final
 import numpy as np
 from scipy import special
 
-from krein._core.checks import positive_real
+from krein._core.checks import param, positive_real
 from krein.kernels.decomposition import Split, anchored
 from krein.kernels.kernel import Facts, Kernel
 from krein.kernels.laws import ChiLaw, RadiusLaw, StudentLaw, VarianceGammaLaw, log_kv, log_matern
@@ -26,10 +26,7 @@ class _ScaleKernel(Kernel):
 
     facts = Facts(edge_smoothness=math.inf, positive_on_spheres=True)
 
-    scale: float = 1.0
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "scale", positive_real(self.scale, "scale"))
+    scale: float = param(1.0, positive_real)
 
     @property
     def length_scale(self) -> float:
@@ -48,10 +45,7 @@ class _GrowingKernel(Kernel):
 
     facts = Facts(bounded=False, edge_smoothness=math.inf)
 
-    c: float = 1.0
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "c", positive_real(self.c, "c"))
+    c: float = param(1.0, positive_real)
 
     @property
     def length_scale(self) -> float:
@@ -149,11 +143,10 @@ class Matern(_ScaleKernel):
     Its spectral measure is the multivariate t law with :math:`2\nu` degrees of freedom and scale :math:`1/s`.
     """
 
-    nu: float = 1.5
+    nu: float = param(1.5, positive_real)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "nu", positive_real(self.nu, "nu"))
         if not _ROUGHEST <= self.nu <= _SMOOTHEST:
             raise ValueError(
                 f"nu must be between {_ROUGHEST} and {_SMOOTHEST:,.0f}, where it is Gaussian to three digits, got {self.nu}"
@@ -239,12 +232,11 @@ class DeltaGaussian(Kernel):
     True
     """
 
-    a: float = 1.0
-    b: float = 10.0
+    a: float = param(1.0, positive_real)
+    b: float = param(10.0, positive_real)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "a", positive_real(self.a, "a"))
-        object.__setattr__(self, "b", positive_real(self.b, "b"))
+        super().__post_init__()
         if self.a >= self.b:
             raise ValueError(
                 f"DeltaGaussian needs a < b, got a={self.a} and b={self.b}; equal ones cancel, and the opposite sign is "

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from typing import Any, final
 
 import numpy as np
 from scipy import special
 
-from krein._core.checks import integer, positive_real, real, truth_value
+from krein._core.checks import integer, param, positive_real, real, truth_value
 from krein.kernels.decomposition import Split
 from krein.kernels.kernel import SMOOTH_JUMP, Facts, Kernel
 
@@ -32,10 +33,8 @@ _MOST_LAYERS = 1000  # each is a pass over all pairs of rows
 class _SphereKernel(Kernel):
     domain = "sphere"
 
-    normalize: bool = field(default=True, kw_only=True)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "normalize", truth_value(self.normalize, "normalize"))
+    _: KW_ONLY
+    normalize: bool = param(True, truth_value)
 
     @property
     def scales_rows(self) -> bool:
@@ -111,15 +110,13 @@ class SphericalPolynomial(_SphereKernel):
     array([1.    , 0.5625, 0.    ])
     """
 
-    a: float = 2.0
-    p: int = 2
+    a: float = param(2.0, positive_real)
+    p: int = param(2, partial(integer, least=1, most=_HIGHEST_DEGREE))
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "a", positive_real(self.a, "a"))
         if self.a < 2.0:
             raise ValueError(f"a must be at least 2, so that 1 - z²/a² ≥ 0 on the sphere, got {self.a}; use a=2")
-        object.__setattr__(self, "p", integer(self.p, "p", least=1, most=_HIGHEST_DEGREE))
 
     def radial(self, z: Any) -> np.ndarray:
         z = _chord(z)
@@ -183,11 +180,7 @@ class ArcCosine(_SphereKernel):
     :math:`\kappa_1(z) = [(1 - z^2/2)\arccos(z^2/2 - 1) + (z/2)\sqrt{4 - z^2}]/\pi`; this is the whole kernel.
     """
 
-    order: int = 0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "order", integer(self.order, "order", least=0, most=1))
+    order: int = param(0, partial(integer, least=0, most=1))
 
     def radial(self, z: Any) -> np.ndarray:
         theta, rest = _angles(_chord(z))
@@ -222,11 +215,7 @@ class NTK(_SphereKernel):
         Whether rows are scaled to unit length first; if not, they must have unit length.
     """
 
-    depth: int = 1
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "depth", integer(self.depth, "depth", least=1, most=_MOST_LAYERS))
+    depth: int = param(1, partial(integer, least=1, most=_MOST_LAYERS))
 
     def radial(self, z: Any) -> np.ndarray:
         chord = _chord(z)
@@ -274,13 +263,11 @@ class Sigmoid(_SphereKernel):
         Whether rows are scaled to unit length first; if not, they must have unit length.
     """
 
-    a: float = 1.0
-    b: float = -0.5
+    a: float = param(1.0, real)
+    b: float = param(-0.5, real)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "a", real(self.a, "a"))
-        object.__setattr__(self, "b", real(self.b, "b"))
         if self.a == 0.0:
             raise ValueError("a must not be 0, because the kernel would be constant; use a=1.0")
 
@@ -337,11 +324,7 @@ class GeodesicGaussian(_SphereKernel):
 
     facts = Facts(edge_exponent=0.0, edge_smoothness=0.5)
 
-    scale: float = 1.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "scale", positive_real(self.scale, "scale"))
+    scale: float = param(1.0, positive_real)
 
     def radial(self, z: Any) -> np.ndarray:
         theta, _ = _angles(_chord(z))

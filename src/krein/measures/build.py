@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, final
 
-from krein._core.checks import FrozenParams, integer, one_of, positive_real, truth_value, unless_auto
+from krein._core.checks import FrozenParams, integer, one_of, param, positive_real, truth_value, unless_auto
 from krein._core.errors import OutOfReachError
 from krein.kernels import Kernel
 from krein.measures.closed_form import closed_terms, jordan_of_laws
@@ -21,6 +21,7 @@ from krein.measures.signed import SignedMeasure, head_columns
 __all__ = ["METHODS", "MeasureRecipe", "as_measure_recipe", "check_kernel", "signed_measure"]
 
 METHODS = ("auto", "closed_form", "fourier", "least_mass")
+_DEGREE = partial(integer, least=-1, most=2, why=" (-1 is no head)")
 _DEFAULT_TOL = 1e-3  # of sup|k|, when neither a tolerance nor a width is given: below the error of a thousand features
 _DEFAULT_FREQUENCIES = 256  # to weigh bias against variance with, when no width is given: that of 512 columns
 _FAR = 3.0  # times the tolerance: with a bias beyond, a closed form, which has none, is the better measure
@@ -57,16 +58,13 @@ class MeasureRecipe(FrozenParams):
     1
     """
 
-    method: str = "auto"
-    head_degree: int | str = "auto"
-    tol: float | str = "auto"
+    method: str = param("auto", partial(one_of, choices=METHODS))
+    head_degree: int | str = param("auto", partial(unless_auto, _DEGREE, otherwise=" or -1 (no head), 0, 1 or 2"))
+    tol: float | str = param("auto", partial(unless_auto, positive_real, otherwise=" or a positive number"))
     truncate: float | None = None
 
     def __post_init__(self) -> None:
-        one_of(self.method, "method", METHODS)
-        degree = partial(integer, least=-1, most=2, why=" (-1 is no head)")
-        unless_auto(degree, self.head_degree, "head_degree", " or -1 (no head), 0, 1 or 2")
-        unless_auto(positive_real, self.tol, "tol", " or a positive number")
+        super().__post_init__()
         if self.truncate is not None:
             positive_real(self.truncate, "truncate")
             if self.method != "fourier":

@@ -10,7 +10,7 @@ from typing import ClassVar, final
 import numpy as np
 from scipy import special
 
-from krein._core.checks import positive_integer, positive_real
+from krein._core.checks import param, positive_integer, positive_real
 from krein._core.directions import independent_directions
 from krein._core.rows import row_norms
 from krein.kernels.laws import ChiLaw
@@ -97,13 +97,8 @@ class Rejection(Sampler):
 
     needs_density: ClassVar[bool] = True
 
-    proposals: int = 10_000
-    interval: float = 10.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        positive_integer(self.proposals, "proposals")
-        positive_real(self.interval, "interval")
+    proposals: int = param(10_000, positive_integer)
+    interval: float = param(10.0, positive_real)
 
     @property
     def cut(self) -> float:

@@ -7,7 +7,7 @@ from typing import final
 
 import numpy as np
 
-from krein._core.checks import positive_integer, positive_real
+from krein._core.checks import param, positive_integer, positive_real
 from krein.measures import SignedMeasure
 from krein.sampling.orthogonal import Orthogonal
 from krein.sampling.sampler import Frequencies, Sampler
@@ -42,13 +42,8 @@ class Leverage(Sampler):
        guarantees". ICML, 2017.
     """
 
-    ridge: float = 1e-3
-    pool: int = 4
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        positive_real(self.ridge, "ridge")
-        positive_integer(self.pool, "pool")
+    ridge: float = param(1e-3, positive_real)
+    pool: int = param(4, positive_integer)
 
     def _sample(self, measure: SignedMeasure, n: int, rng: np.random.Generator, rows: np.ndarray | None) -> Frequencies:
         if rows is None or not len(rows):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar, final
 
 import numpy as np
 
-from krein._core.checks import truth_value, unless_auto
+from krein._core.checks import param, truth_value, unless_auto
 from krein._core.directions import hadamard_order, orthogonal_directions, structured_rows
 from krein.measures import SignedMeasure, omega
 from krein.measures.error_prediction import allocate
@@ -38,11 +39,7 @@ class Orthogonal(Sampler):
 
     orthogonal: ClassVar[bool] = True
 
-    share: bool | str = "auto"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        unless_auto(truth_value, self.share, "share", ", True or False")
+    share: bool | str = param("auto", partial(unless_auto, truth_value, otherwise=", True or False"))
 
     def _sample(self, measure: SignedMeasure, n: int, rng: np.random.Generator, rows: np.ndarray | None) -> Frequencies:
         counts = allocate(measure, n, self.allocation)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from typing import ClassVar, final
 
 import numpy as np
 
-from krein._core.checks import FrozenParams, frozen_array, integer, one_of
+from krein._core.checks import FrozenParams, frozen_array, integer, one_of, param
 from krein._core.directions import hadamard_order
 from krein.measures import Atoms, RadialPart, SignedMeasure
 from krein.measures.error_prediction import ALLOCATIONS
@@ -33,10 +34,8 @@ class Sampler(FrozenParams, ABC):
     needs_density: ClassVar[bool] = False
     orthogonal: ClassVar[bool] = False
 
-    allocation: str = field(default="mass", kw_only=True)
-
-    def __post_init__(self) -> None:
-        one_of(self.allocation, "allocation", ALLOCATIONS)
+    _: KW_ONLY
+    allocation: str = param("mass", partial(one_of, choices=ALLOCATIONS))
 
     @property
     def cut(self) -> float:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, final
+from functools import partial
+from typing import NamedTuple, final
 
 import numpy as np
 
-from krein._core.checks import one_of, positive_integer, positive_real, truth_value, unless_auto
+from krein._core.checks import FrozenParams, one_of, param, positive_integer, positive_real, truth_value, unless_auto
 from krein.kernels import Kernel
 from krein.measures.build import MeasureRecipe, as_measure_recipe, check_kernel
 from krein.sampling import Orthogonal, Sampler, as_sampler
@@ -48,7 +49,7 @@ class Domain(NamedTuple):
 
 @final
 @dataclass(frozen=True)
-class FeatureRecipe:
+class FeatureRecipe(FrozenParams):
     """The parameters of a fit; `krein.features.fit_map` follows them.
 
     Parameters
@@ -69,42 +70,32 @@ class FeatureRecipe:
     """
 
     kernel: Kernel
-    n_components: int | str = 512
-    weights: str = "auto"
+    n_components: int | str = param(512, partial(unless_auto, positive_integer, otherwise=" or a positive integer"))
+    weights: str = param("auto", partial(one_of, choices=WEIGHTS))
     sampler: Sampler = field(default_factory=Orthogonal)
     measure: MeasureRecipe = field(default_factory=MeasureRecipe)
-    radius: float | str = "auto"
-    normalize: bool | str = "auto"
-    oversampling: int | str = "auto"
-    dictionary: str = "auto"
-    error: float = 1e-3
+    radius: float | str = param("auto", partial(unless_auto, positive_real, otherwise=" or a positive number"))
+    normalize: bool | str = param("auto", partial(unless_auto, truth_value, otherwise=", True or False"))
+    oversampling: int | str = param("auto", partial(unless_auto, positive_integer, otherwise=" or a positive integer"))
+    dictionary: str = param("auto", partial(one_of, choices=DICTIONARIES))
+    error: float = param(1e-3, positive_real)
 
     def __post_init__(self) -> None:
-        resolved: dict[str, Any] = {
-            "kernel": check_kernel(self.kernel),
-            "error": positive_real(self.error, "error"),
-            "sampler": as_sampler(self.sampler),
-            "measure": as_measure_recipe(self.measure),
-        }
-        one_of(self.weights, "weights", WEIGHTS)
-        integer = " or a positive integer"
-        resolved["n_components"] = unless_auto(positive_integer, self.n_components, "n_components", integer)
-        if isinstance(self.n_components, str):
-            if self.weights == "unbiased":
-                raise ValueError(
-                    "weights must be 'auto', 'calibrated' or 'projected' with n_components='auto', which is chosen on held-out "
-                    "rows, got 'unbiased'; set a number of columns"
-                )
-        else:
-            resolved["weights"] = "calibrated" if self.weights == "auto" else self.weights
-        one_of(self.dictionary, "dictionary", DICTIONARIES)
-        resolved["oversampling"] = unless_auto(positive_integer, self.oversampling, "oversampling", integer)
-        resolved["radius"] = radius = unless_auto(positive_real, self.radius, "radius", " or a positive number")
-        if radius != "auto" and radius > _FARTHEST:
-            raise ValueError(f"radius must be at most {_FARTHEST:g}, so that its square is a number, got {radius!r}")
-        resolved["normalize"] = unless_auto(truth_value, self.normalize, "normalize", ", True or False")
-        for name, value in resolved.items():
-            object.__setattr__(self, name, value)
+        check_kernel(self.kernel)
+        super().__post_init__()
+        object.__setattr__(self, "sampler", as_sampler(self.sampler))
+        object.__setattr__(self, "measure", as_measure_recipe(self.measure))
+        if self.n_components != "auto" and self.weights == "auto":
+            object.__setattr__(self, "weights", "calibrated")
+        if self.n_components == "auto" and self.weights == "unbiased":
+            raise ValueError(
+                "weights must be 'auto', 'calibrated' or 'projected' with n_components='auto', which is chosen on held-out "
+                "rows, got 'unbiased'; set a number of columns"
+            )
+        if self.given_radius is not None and self.given_radius > _FARTHEST:
+            raise ValueError(
+                f"radius must be at most {_FARTHEST:g}, so that its square is a number, got {self.radius!r}"
+            )
 
     @property
     def given_radius(self) -> float | None:

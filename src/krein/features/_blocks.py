@@ -132,14 +132,14 @@ def thread_count(work: int, n_jobs: int | None) -> int:
 
 def share_rows(worker: Callable[[], Work], n: int, block: int, threads: int) -> None:
     """Call ``work(lo, hi)`` for all blocks of ``n`` rows, where every thread has its own ``work = worker()``."""
+    if threads == 1:  # compiled loops do not mind how many threads BLAS has
+        work = worker()
+        for lo in range(0, n, block):
+            work(lo, min(lo + block, n))
+        return
 
     def blockwise() -> Callable[[int], None]:
         work = worker()
         return lambda lo: work(lo, min(lo + block, n))
 
-    if threads > 1:
-        share_with(blockwise, range(0, n, block), threads=threads)
-        return
-    alone = blockwise()  # compiled loops do not mind how many threads BLAS has
-    for lo in range(0, n, block):
-        alone(lo)
+    share_with(blockwise, range(0, n, block), threads=threads)

@@ -45,13 +45,12 @@ class Sections:
             object.__setattr__(self, "values", radial_values(self.kernel, self.landmarks))
 
     @cached_property
-    def _middle(self) -> np.ndarray:
-        return np.asarray(self.landmarks.mean(axis=0))  # fewer digits cancel around it
-
-    @cached_property
-    def _packed(self) -> tuple[PackedFrequencies, np.ndarray]:
-        centered = self.landmarks - self._middle
-        return packed_frequencies(blocks.compiled_kernels(), centered), np.einsum("ij,ij->i", centered, centered)
+    def _packed(self) -> tuple[np.ndarray, PackedFrequencies, np.ndarray]:
+        """The middle of the landmarks, and around it, where fewer digits cancel, their coordinates and squared lengths."""
+        middle = self.landmarks.mean(axis=0)
+        centered = self.landmarks - middle
+        packed = packed_frequencies(blocks.compiled_kernels(), centered)
+        return middle, packed, np.einsum("ij,ij->i", centered, centered)
 
     def write(self, X: Any, out: blocks.FloatArray) -> None:
         """Write k(x, l) for all rows and landmarks.
@@ -80,10 +79,11 @@ class Sections:
         flat, stride = blocks.flat_output(out)
 
         def worker() -> blocks.Work:
-            scratch = self._packed[0].scratch()
+            middle, packed, _ = self._packed
+            scratch = packed.scratch()
 
             def work(lo: int, hi: int) -> None:
-                x = blocks.plain_rows(dense_block(X, slice(lo, hi)) - self._middle, np.dtype(np.float64))
+                x = blocks.plain_rows(dense_block(X, slice(lo, hi)) - middle, np.dtype(np.float64))
                 missing = self._loop(x, polynomial, flat, lo * stride, stride, *scratch)
                 many = np.flatnonzero(missing > _FEW * s)  # row by row: how many rows a block has must not matter
                 if polynomial is not None and many.size:
@@ -91,7 +91,8 @@ class Sections:
                     missing[many] = self._loop(x[many], None, by_table.reshape(-1), 0, s, *scratch)
                     values = out[lo + many]
                     out[lo + many] = np.where(np.isnan(values), by_table, values)
-                self._fill_in(X, lo + np.flatnonzero(missing), out)
+                if missing.any():
+                    self._fill_in(X, lo + np.flatnonzero(missing), out)
 
             return work
 
@@ -109,7 +110,7 @@ class Sections:
     ) -> np.ndarray:
         """The compiled pass over one block, by a polynomial or by the table; how many values of each row are missing."""
         assert self.values is not None
-        packed, squares = self._packed
+        _, packed, squares = self._packed
         if polynomial is None:
             table = self.values.table
             how = (np.empty(0, flat.dtype), False, 0.0, 0.0, table.coefficients.reshape(-1), table.first)
@@ -124,8 +125,6 @@ class Sections:
 
     def _fill_in(self, X: Any, rows: np.ndarray, out: np.ndarray) -> None:
         """What the loop does not have of some rows, by the kernel itself; from differences, as products depend on the block."""
-        if not rows.size:
-            return
         x, values = dense_block(X, rows), out[rows]
         i, j = np.nonzero(np.isnan(values))
         for part in row_blocks(i.size, max(1, 2**18 // x.shape[1])):

@@ -136,6 +136,18 @@ MISTAKES = {
         lambda: SignedFourierFeatures("levenshtein").fit(X),
         r"or its name, got 'levenshtein'.*KreinNystroem takes distances",
     ),
+    "a number among strings": (
+        lambda: ExactKreinSVC("levenshtein").fit([*["ant", "bee"] * 5, "cat", 3], LABELS),
+        r"got X with one of type int at place 11; pass a list of strings",
+    ),
+    "a missing string": (
+        lambda: KreinRidgeClassifier("levenshtein").fit([None, *["ant"] * 11], LABELS),
+        r"one of type NoneType at place 0; .*without those that are missing",
+    ),
+    "quantities for classes": (
+        lambda: KreinRidgeClassifier().fit(X, NUMBERS),
+        r"Unknown label type: continuous, such as .*with a regressor, KreinRidge",
+    ),
     "a misspelled kernel": (lambda: SignedFourierFeatures("gausian").fit(X), r"'gausian'; did you mean 'gaussian'\?"),
     "scikit-learn's name": (lambda: ExactKreinSVC("rbf").fit(X, LABELS), r"'rbf'; did you mean 'gaussian'\?"),
     "a class": (lambda: SignedFourierFeatures(Gaussian).fit(X), r"the class Gaussian; write Gaussian\("),

@@ -65,9 +65,16 @@ def prepared(name: str, objects: Objects, what: str = "X") -> Objects:
         if getattr(data, "ndim", 1) == 2 and data.shape[1] == 1 and not sp.issparse(data):  # a column of a table
             objects = Objects(np.asarray(data, dtype=object)[:, 0].tolist())
             one = objects.data[0] if len(objects) else None
-        if isinstance(one, np.ndarray) or not isinstance(one, Sequence | None):
+        if hasattr(objects.data, "shape") and len(objects.data.shape) > 1:
             raise ValueError(
                 f"the distance {name!r} is of strings, got {what} of {_kind(objects, one)}; pass a list of strings"
+            )
+        others = ((i, one) for i, one in enumerate(objects.one_by_one()) if not isinstance(one, Sequence))
+        place, one = next(others, (None, None))
+        if place is not None:
+            raise ValueError(
+                f"the distance {name!r} is of strings, got {what} with one of type {type(one).__name__} at place {place}; pass "
+                "a list of strings, without those that are missing"
             )
         return objects
     if package == "scipy" and name == "jaccard" and isinstance(one, set | frozenset):

@@ -96,7 +96,12 @@ def check_labels(y: Any, start: int = 0) -> np.ndarray:
         )
     if labels.dtype.kind == "O":
         _check_one_order(labels)
-    check_classification_targets(labels)
+    try:
+        check_classification_targets(labels)
+    except ValueError as error:
+        raise ValueError(
+            f"{str(error).partition('.')[0]}, such as {labels[0]!r}; learn numbers with a regressor, KreinRidge or ExactKreinRidge"
+        ) from error
     return labels
 
 

@@ -229,3 +229,16 @@ def test_gram_properties_hold_for_any_rows(X: np.ndarray, kernel: Kernel) -> Non
     np.testing.assert_array_equal(np.diag(gram), np.full(len(X), kernel.radial(0.0)))
     np.testing.assert_allclose(kernel(X, X.copy()), gram, atol=1e-9)
     np.testing.assert_array_equal(kernel(X[::-1])[::-1, ::-1].shape, gram.shape)
+
+
+def test_the_number_of_columns_of_sparse_rows_does_not_matter(rng) -> None:
+    few = sp.random_array((60, 40), density=0.04, format="csr", rng=rng)
+    many = sp.csr_array((few.data, few.indices * 10**5, few.indptr), shape=(60, 4 * 10**6))  # dense, 2 GB
+    for other in (None, many[::2]):
+        expected = Gaussian(1.0).gram(few.toarray(), None if other is None else few.toarray()[::2])
+        tracemalloc.start()
+        found = Gaussian(1.0).gram(many, other)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        np.testing.assert_allclose(found, expected, atol=1e-15)
+        assert peak < 2**28

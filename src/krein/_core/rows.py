@@ -87,7 +87,8 @@ def row_norms(X: Any) -> np.ndarray:
         for rows in row_blocks(X.shape[0], step):
             block = dense_block(X, rows)
             norms[rows] = np.sqrt(_squared_lengths(block))
-    extreme = np.flatnonzero(~((norms > _SQUARES[0]) & (norms < _SQUARES[1])))
+    outside = ~((norms > _SQUARES[0]) & (norms < _SQUARES[1]))
+    extreme = np.flatnonzero(outside & (np.diff(X.indptr) > 0) if sp.issparse(X) else outside)
     for part in row_blocks(extreme.size, step):
         block = dense_block(X, extreme[part])
         largest = np.abs(block).max(axis=1, initial=0.0)

@@ -88,11 +88,12 @@ class _Squares:
     def fill(self, rows: slice, columns: slice, out: np.ndarray) -> None:
         out[...] = self._left[rows] @ self._right[columns].T
         limit = _CANCELLED * (self._x_square[rows] + self._y_square[columns].max(initial=0.0))
-        for i in np.flatnonzero(out.min(axis=1, initial=np.inf) <= limit):
-            near = np.flatnonzero(out[i] <= _CANCELLED * (self._x_square[rows.start + i] + self._y_square[columns]))
-            for part in row_blocks(near.size, max(1, _PAIRS_AT_A_TIME // max(1, self._x.shape[1]))):
-                difference = self._y[columns.start + near[part]] - self._x[rows.start + i]
-                out[i, near[part]] = np.einsum("ij,ij->i", difference, difference)
+        near = np.flatnonzero(out.min(axis=1, initial=np.inf) <= limit)
+        i, j = np.nonzero(out[near] <= _CANCELLED * np.add.outer(self._x_square[rows][near], self._y_square[columns]))
+        i = near[i]
+        for part in row_blocks(i.size, max(1, _PAIRS_AT_A_TIME // max(1, self._x.shape[1]))):
+            difference = self._y[columns.start + j[part]] - self._x[rows.start + i[part]]
+            out[i[part], j[part]] = np.einsum("ij,ij->i", difference, difference)
 
 
 def _in_place(kernel: Kernel) -> Callable[[np.ndarray], None] | None:

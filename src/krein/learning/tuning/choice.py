@@ -36,7 +36,8 @@ __all__ = [
     "unsupervised_choice",
 ]
 
-FEATURE_CHOICE_ROWS = 4096  # rows of the last round where features are compared
+FEATURE_CHOICE_ROWS = 4096  # rows that a choice of features, and of a metric for them, may look at
+_FEATURE_ROWS = 2048  # of them in the last round: on twice as many the first of twelve was still the first
 _FEATURE_EXACT_ROWS = 2500  # of them in the last round where exact problems are compared, which features do not become
 _MANY_ROWS = 4  # for each feature: features are compared; with fewer rows they are nearly the exact problem
 _TOGETHER = 8  # candidates that threads share before the next word to whoever watches
@@ -143,7 +144,7 @@ def choose(
 
 def feature_round(n_rows: int, width: int) -> tuple[int, int | None]:
     """What `choose` is to compare where a map will be fitted."""
-    return (FEATURE_CHOICE_ROWS, width) if _MANY_ROWS * width <= n_rows else (_FEATURE_EXACT_ROWS, None)
+    return (_FEATURE_ROWS, width) if _MANY_ROWS * width <= n_rows else (_FEATURE_EXACT_ROWS, None)
 
 
 def _side_by_side(score: Callable[[Contestant], Contestant], batch: list[Contestant]) -> list[Contestant]:

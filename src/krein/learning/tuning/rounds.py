@@ -71,8 +71,8 @@ _OF_A_FAMILY = 2  # of the short list: more rows may prefer another family, or a
 _FEATURES_OF_A_FAMILY = 3  # the same where features are compared, which may want another scale than exact problems
 _IN_REACH = 1.05  # of the best error: finalists, each of another family, that more rows may bring to the top
 _STEPS, _LAST_STEPS = 4, 1  # factorizations for each of them, the last being the dearest
-_FEATURE_LIST, _FEATURE_FINAL_LIST = 12, 4  # the same where features are compared, some tens of milliseconds each
-_FEATURE_ROWS = 1024, 2048  # of the first and the second round there
+_FEATURE_LIST = 12  # candidates of the last round where features are compared, some tens of milliseconds each
+_FEATURE_FIRST_ROWS = 1024  # of the first round there
 _ROWS_PER_LANDMARK = 8
 _OF_ALL = 0.69  # rows of the last round: three factors of so many cost as much as the one of all rows that follows
 _LITTLE_MORE = 1.3  # a last round on hardly more rows would tell nothing new
@@ -176,7 +176,7 @@ def stages(n_rows: int) -> list[Stage]:
 def feature_stages(n_rows: int, width: int) -> list[Stage]:
     """The rounds for a model of so many features."""
     found: list[Stage] = []
-    for most, count in zip((*_FEATURE_ROWS, n_rows), (None, _FEATURE_LIST, _FEATURE_FINAL_LIST), strict=True):
+    for most, count in ((_FEATURE_FIRST_ROWS, None), (n_rows, _FEATURE_LIST)):
         rows = min(most, n_rows)
         if not found or rows > found[-1].n_rows:
             found.append(Stage(len(found), rows, count, 1, max(1, min(width, rows // _ROWS_PER_LANDMARK))))

@@ -32,6 +32,7 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     for name in ("seed", "seeds", "rows"):
         parser.add_argument(f"--{name}", type=int, required=True)
+    parser.add_argument("--demo", type=Path, required=True, help="folder of krein demo")
     asked = parser.parse_args()
     plan = Plan("full", tuple(TASKS), seed=asked.seed, seeds=asked.seeds, rows=asked.rows)
     finished = RecordFile(asked.out / "records.jsonl").read()
@@ -41,11 +42,16 @@ def main() -> None:
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
     sections = [_section(one, records[one.name], plans[one.name]) for one in known_experiments() if records[one.name]]
-    _write_verdicts(judge(records))
+    demo = records_by_experiment(
+        Plan(datasets=("letter", "letter_binary")), RecordFile(asked.demo / "records.jsonl").read()
+    )
+    for prefix, some in (("", judge(records)), ("demo-", judge(demo))):
+        _write_verdicts(prefix, some)
     _table("costs", cost_table(records))
     used = [record for some in records.values() for record in some]
     (PAGE / "run.inc").write_text("\n".join([_machine(used), *sections]), encoding="utf-8")
-    _write_records(used)
+    _write_records("records", used)
+    _write_records("demo", [record for some in demo.values() for record in some])
 
 
 def _section(experiment: Experiment, records: Sequence[Record], plan: Plan) -> str:
@@ -76,7 +82,7 @@ def _done(records: Sequence[Record]) -> str:
     return f"Seeds: {told}." if told else ""
 
 
-def _write_verdicts(verdicts: Sequence[Verdict]) -> None:
+def _write_verdicts(prefix: str, verdicts: Sequence[Verdict]) -> None:
     header = ("claim", "rule", *(arm.label for arm in ARMS))
     for name, some in (
         ("verdicts", [v for v in verdicts if v.claim.paper]),
@@ -92,8 +98,8 @@ def _write_verdicts(verdicts: Sequence[Verdict]) -> None:
                 told.append(f"{ruling.status}{cells}" if ruling else "")
             rows.append((one.claim.text, one.claim.rule.words, *told))
             words += [f"*{one.claim.text}* {one.finding.told}", ""]
-        _table(name, Table("", header, tuple(rows)))
-        (PAGE / f"{name}.inc").write_text("\n".join(words), encoding="utf-8")
+        _table(prefix + name, Table("", header, tuple(rows)))
+        (PAGE / f"{prefix}{name}.inc").write_text("\n".join(words), encoding="utf-8")
 
 
 def _machine(records: Sequence[Record]) -> str:
@@ -122,14 +128,14 @@ def _csv(name: str, caption: str) -> list[str]:
     return [f".. csv-table:: {caption}", f"   :file: {name}.csv", "   :header-rows: 1"]
 
 
-def _write_records(records: Sequence[Record]) -> None:
+def _write_records(name: str, records: Sequence[Record]) -> None:
     lines = [json.dumps(one.as_dict(), sort_keys=True) for one in records]
     for number, first in enumerate(range(0, len(lines), PIECE), start=1):
         text = "\n".join(lines[first : first + PIECE]) + "\n"
         packed = io.BytesIO()
         with gzip.GzipFile(fileobj=packed, mode="wb", mtime=0) as file:
             file.write(text.encode())
-        (RECORDS / f"records-{number}.jsonl.gz").write_bytes(packed.getvalue())
+        (RECORDS / f"{name}-{number}.jsonl.gz").write_bytes(packed.getvalue())
 
 
 if __name__ == "__main__":

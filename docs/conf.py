@@ -11,6 +11,8 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_ext"))
 # Pages of names that are gone would be left over from the last build, and fail this one.
 shutil.rmtree(HERE / "reference" / "generated", ignore_errors=True)
+for page in (HERE / "gallery").glob("plot_*"):  # from before examples had folders
+    page.unlink()
 
 from needed_packages import missing_packages  # noqa: E402  # found through the path above
 

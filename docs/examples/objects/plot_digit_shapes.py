@@ -124,7 +124,7 @@ for words, end, shift in (("all pairs,\nkrein", ends[0], -14), ("all pairs,\nSVC
 axes.set_xscale("log")
 axes.set_xticks([*widths, 1200], [*map(str, widths), "1,200"])
 axes.minorticks_off()
-axes.legend(loc="lower left", bbox_to_anchor=(0.12, 0.0))
+axes.legend(loc="lower left", bbox_to_anchor=(0.12, 0.0), frameon=False, labelcolor=look.ink)
 dress(axes, look, xlabel="distances for each new digit", ylabel="", title="accuracy on new digits, %")
 
 # %%

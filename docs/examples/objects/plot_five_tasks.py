@@ -133,8 +133,8 @@ found["distances"] = ours, theirs
 # %%
 # Accuracies
 # ----------
-# With the objects at hand krein took one line for each task, from the class to the accuracy; scikit-learn or aeon took two for strings,
-# sets and graphs, and one for series and distances.
+# With the objects at hand krein took one line for each task, from the class to the accuracy; scikit-learn or aeon took two for
+# strings, sets and graphs, and one for series and distances.
 
 for task, (ours, theirs) in found.items():
     print(f"{task:10s} krein {ours:.3f}, scikit-learn or aeon {theirs:.3f}")

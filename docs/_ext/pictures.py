@@ -12,6 +12,7 @@ from krein import datasets
 from krein.kernels import ArcCosine, DeltaGaussian, SphericalPolynomial
 from krein.measures.search.least_mass import least_mass
 from krein.measures.search.policy import POLICY
+from krein.measures.search.program import Problem, Work
 from krein.plotting import COLORS, look_of, new_figure, plot_measure, save_figure
 from krein.sampling import MonteCarlo
 
@@ -109,7 +110,7 @@ def critical():
     for axes, (order, dims, tolerances) in zip(figure.subplots(1, 2), cases, strict=True):
         kernel = ArcCosine(order)
         for dim, color in zip(dims, (COLORS["positive"], COLORS["negative"]), strict=True):
-            masses = [least_mass(kernel.radial, dim, 2.0, tol, -1, policy=policy).mass for tol in tolerances]
+            masses = [least_mass(Problem(kernel.radial, dim, 2.0), tol, -1, Work.of(policy)).mass for tol in tolerances]
             finite = "finite" if krein.diagnose(kernel, dim).any_extension else "infinite"
             axes.plot(tolerances, masses, "o-", color=color, label=f"d = {dim}: {finite} in the limit")
         axes.set_xscale("log")

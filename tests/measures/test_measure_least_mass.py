@@ -27,6 +27,7 @@ from krein.kernels import (
 )
 from krein.measures import Atoms, Outlook, SignedMeasure, omega
 from krein.measures.search.least_mass import least_mass_for_width
+from krein.measures.search.program import Problem
 
 DIMS = [2, 3, 16, 54, 123, 784]
 RADII = [1.2, 2**0.5]
@@ -372,7 +373,7 @@ def test_a_price_that_buys_no_mass_is_not_the_end_of_the_search():
     found = krein.signed_measure(
         kernel, 8, math.sqrt(2), head_degree=1, n_components=40, distances=distances, orthogonal=True
     )
-    head_only = least_mass_for_width(kernel.radial, 8, math.sqrt(2), 0, 1, outlook, sphere=True)
+    head_only = least_mass_for_width(Problem(kernel.radial, 8, math.sqrt(2), sphere=True), 0, 1, outlook)
     assert head_only.mass == 0.0
     assert found.mass > 0.0
     assert outlook.error(found, 15) < 0.6 * outlook.error(head_only, 15)

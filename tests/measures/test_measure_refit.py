@@ -9,6 +9,7 @@ from krein.kernels import NTK, DeltaGaussian, Gaussian, Multiquadric, Radial, Sp
 from krein.measures import head_columns
 from krein.measures.search import least_mass
 from krein.measures.search.least_mass import least_mass_to_refit, measure_to_refit
+from krein.measures.search.program import Problem
 
 R = math.sqrt(2.0)
 
@@ -21,7 +22,7 @@ R = math.sqrt(2.0)
 def test_takes_up_most_of_what_the_head_leaves(kernel, dim, degree):
     """The bias against the best head alone, by least squares on another grid; the price is a mass that can be used."""
     radius = R if kernel.domain == "sphere" else 3.0
-    m = least_mass_to_refit(kernel.radial, dim, radius, degree, 0.25)
+    m = least_mass_to_refit(Problem(kernel.radial, dim, radius), degree, 0.25)
     z = np.linspace(0.0, radius, 501)
     powers = np.stack([z ** (2 * q) for q in range(degree + 1)], axis=1) if degree >= 0 else np.zeros((501, 0))
     head, *_ = np.linalg.lstsq(powers, kernel.radial(z), rcond=None)
@@ -37,14 +38,14 @@ def test_takes_up_most_of_what_the_head_leaves(kernel, dim, degree):
 
 
 def test_a_smaller_part_has_more_radii():
-    coarse, fine = (least_mass_to_refit(Gaussian(0.5).radial, 2, 4.0, 1, rest) for rest in (0.25, 0.01))
+    coarse, fine = (least_mass_to_refit(Problem(Gaussian(0.5).radial, 2, 4.0), 1, rest) for rest in (0.25, 0.01))
     assert fine.bias < coarse.bias / 5
     assert len(fine.positive.radii) + len(fine.negative.radii) > len(coarse.positive.radii) + len(coarse.negative.radii)
 
 
 def test_an_infinite_slope_at_the_end_is_left_to_the_data():
     """The NTK on the whole sphere has no measure of finite mass; what smaller distances ask for is a start."""
-    m = least_mass_to_refit(NTK().radial, 16, 2.0, 1, sphere=True)
+    m = least_mass_to_refit(Problem(NTK().radial, 16, 2.0, sphere=True), 1)
     assert 0.01 < m.mass < 6.0
     assert m.radius == 2.0
     z = np.linspace(0.0, 1.6, 101)
@@ -53,13 +54,13 @@ def test_an_infinite_slope_at_the_end_is_left_to_the_data():
 
 
 def test_a_jump_has_a_measure_too():
-    m = least_mass_to_refit(lambda z: np.where(z < 1.0, 1.0, 0.0), 8, 2.0, 1)
+    m = least_mass_to_refit(Problem(lambda z: np.where(z < 1.0, 1.0, 0.0), 8, 2.0), 1)
     assert math.isfinite(m.mass)
     assert math.isfinite(m.bias)
 
 
 def test_a_kernel_that_is_its_own_head_has_no_mass():
-    m = least_mass_to_refit(SphericalPolynomial(2, 2).radial, 16, R, 2, sphere=True)
+    m = least_mass_to_refit(Problem(SphericalPolynomial(2, 2).radial, 16, R, sphere=True), 2)
     assert m.mass == 0.0
     assert m.bias < 1e-5
 
@@ -87,7 +88,7 @@ class TestHead:
 
     def test_no_mass_for_want_of_a_measure_is_not_exact(self, monkeypatch):
         """Weights of a head that is far from the kernel are refitted, whatever became of the waves."""
-        head_only = least_mass_to_refit(lambda z: 1.0 - 0.1 * z**2, 16, R, 1, sphere=True)
+        head_only = least_mass_to_refit(Problem(lambda z: 1.0 - 0.1 * z**2, 16, R, sphere=True), 1)
         assert head_only.mass == 0.0
         monkeypatch.setattr(least_mass, "_answer", lambda _: head_only)
         assert not measure_to_refit(NTK(), 16, R, 2000, "auto", sphere=True).exact
@@ -179,4 +180,4 @@ def test_more_columns_never_mean_fewer_radii_by_much():
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_values_that_are_not_finite(bad):
     with pytest.raises(ValueError, match="check that the kernel is finite and continuous there"):
-        least_mass_to_refit(lambda z: np.where(z > 1.0, bad, 1.0), 4, 2.0, 1)
+        least_mass_to_refit(Problem(lambda z: np.where(z > 1.0, bad, 1.0), 4, 2.0), 1)

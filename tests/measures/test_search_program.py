@@ -9,7 +9,7 @@ from scipy.optimize import linprog
 from krein.kernels import NTK, Kernel, Laplacian, SphericalPolynomial
 from krein.measures.search.grids import even_powers, unit_grid
 from krein.measures.search.policy import POLICY
-from krein.measures.search.program import Goal, Program, Work
+from krein.measures.search.program import Goal, Problem, Program, Work
 
 
 def whole(kernel: Kernel, dim: int, radius: float, degree: int, goal: Goal) -> float:
@@ -40,7 +40,7 @@ def whole(kernel: Kernel, dim: int, radius: float, degree: int, goal: Goal) -> f
     "goal", [Goal(1e-2, tol_price=150 / 1e-2), Goal(mass_price=0.05), Goal(1e-3, tol_price=10.0)], ids=str
 )
 def test_few_constraints_and_waves_are_enough(kernel: Kernel, dim: int, degree: int, goal: Goal) -> None:
-    program = Program(kernel.radial, dim, 1.2, degree, POLICY.reach, policy=POLICY, work=Work.of(POLICY))
+    program = Program(Problem(kernel.radial, dim, 1.2), degree, POLICY.reach, Work.of(POLICY))
     solved = program.solve(goal)
     assert solved is not None
     cost = goal.mass_price * solved.mass + goal.tol_price * solved.excess
@@ -57,7 +57,7 @@ def test_the_least_tolerance_within_a_mass() -> None:
     """With the mass limited, the tolerance rises as the limit falls, and the limit is kept."""
     excesses = []
     for limit in (0.05, 0.1, 0.2):
-        program = Program(NTK().radial, 16, 1.2, 1, POLICY.reach, policy=POLICY, work=Work.of(POLICY))
+        program = Program(Problem(NTK().radial, 16, 1.2), 1, POLICY.reach, Work.of(POLICY))
         solved = program.solve(Goal(1e-4, mass_price=0.0, mass_limit=limit))
         assert solved is not None
         assert solved.mass <= limit * (1 + 1e-9)
@@ -68,9 +68,9 @@ def test_the_least_tolerance_within_a_mass() -> None:
 
 
 def test_the_head_alone_is_exact_where_it_can_be() -> None:
-    program = Program(SphericalPolynomial(2, 2).radial, 16, 2.0, 2, POLICY.reach, policy=POLICY, work=Work.of(POLICY))
+    program = Program(Problem(SphericalPolynomial(2, 2).radial, 16, 2.0, sphere=True), 2, POLICY.reach, Work.of(POLICY))
     head = program.head_alone()
     assert head.mass == 0.0
     assert head.tol < POLICY.exact
-    measure = program.measure(head, sphere=True)
+    measure = program.measure(head)
     np.testing.assert_allclose(measure.head.coefficients, (1.0, -0.5, 0.0625), atol=1e-13)

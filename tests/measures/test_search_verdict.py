@@ -14,7 +14,7 @@ from krein.kernels import NTK, ArcCosine, Kernel, Laplacian, Radial, SphericalPo
 from krein.measures.search import program as solver
 from krein.measures.search.least_mass import least_mass
 from krein.measures.search.policy import POLICY
-from krein.measures.search.program import Work
+from krein.measures.search.program import Problem, Work
 
 NOISE = 1e-15  # relative: the last bits, in which processors differ
 REPEATS = 8
@@ -36,7 +36,8 @@ def perturbed(function: Callable[[np.ndarray], np.ndarray], seed: int) -> Callab
 def verdict(function: Callable[[np.ndarray], np.ndarray], *arguments) -> tuple[str, float]:
     """The message, or the mass."""
     try:
-        return "", least_mass(function, *arguments).mass
+        dim, radius, *goal = arguments
+        return "", least_mass(Problem(function, dim, radius), *goal).mass
     except OutOfReachError as error:
         return str(error), np.inf
 
@@ -118,19 +119,19 @@ def test_choices_for_a_width_are_the_same(kernel: Kernel, dim: int, radius: floa
 
 def test_a_mass_beyond_the_limit_is_refused() -> None:
     """The least mass within this tolerance is 32: a policy that calls this useless refuses it, 10 % to either side."""
-    arguments = NTK().radial, 16, 1.9, 1e-3
+    arguments = Problem(NTK().radial, 16, 1.9), 1e-3
     mass = least_mass(*arguments).mass / float(NTK().radial(0.0))  # in units of the largest |k|
     assert 3.0 < mass < POLICY.mass_limit
-    assert least_mass(*arguments, policy=replace(POLICY, mass_limit=1.1 * mass)).mass < np.inf
+    assert least_mass(*arguments, work=Work.of(replace(POLICY, mass_limit=1.1 * mass))).mass < np.inf
     with pytest.raises(OutOfReachError, match="no measure of useful mass"):
-        least_mass(*arguments, policy=replace(POLICY, mass_limit=mass / 1.1))
+        least_mass(*arguments, work=Work.of(replace(POLICY, mass_limit=mass / 1.1)))
 
 
 def test_masses_that_rise_steeply_take_a_second_program() -> None:
     """A price that buys tolerance says nothing about the mass that meets it: the least tolerance within the limit decides."""
-    arguments = NTK().radial, 16, 1.9, 1e-3
+    arguments = Problem(NTK().radial, 16, 1.9), 1e-3
     cautious = replace(POLICY, steepness=0.1)
     work = Work.of(cautious)
-    found = least_mass(*arguments, policy=cautious, work=work)
+    found = least_mass(*arguments, work=work)
     assert found.mass == pytest.approx(least_mass(*arguments).mass, rel=0.05)
     assert found.bias <= 1.2e-3

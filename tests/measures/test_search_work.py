@@ -15,7 +15,7 @@ from krein.measures import Outlook
 from krein.measures.search import program as solver
 from krein.measures.search.least_mass import least_mass, least_mass_for_width, least_mass_to_refit
 from krein.measures.search.policy import COARSE, POLICY
-from krein.measures.search.program import Work
+from krein.measures.search.program import Problem, Work
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def test_small_fits(estimator: krein.SignedFourierFeatures, shape: tuple[int, in
 def test_one_tolerance(kernel: Kernel, dim: int, tol: float, programs: list[int]) -> None:
     work = Work.of(POLICY)
     with suppress(OutOfReachError):
-        least_mass(kernel.radial, dim, 2**0.5, tol, work=work)
+        least_mass(Problem(kernel.radial, dim, 2**0.5), tol, work=work)
     assert work.programs == len(programs) <= 80
     assert work.pivots == sum(programs) <= 30_000
 
@@ -74,11 +74,11 @@ def test_the_bound_on_the_programs_holds(most: int, programs: list[int]) -> None
     policy = replace(POLICY, programs=most)
     kernel, z = Laplacian(1.0), np.linspace(0.0, 2.0, 301)
     outlook = Outlook.of(kernel.radial, 2.0)
-    m = least_mass_for_width(kernel.radial, 3, 2.0, 200, 1, outlook, policy=policy)
+    m = least_mass_for_width(Problem(kernel.radial, 3, 2.0), 200, 1, outlook, Work.of(policy))
     assert len(programs) <= most + 1  # a program gets a second chance
     assert np.abs(m.evaluate(z) - kernel.radial(z)).max() <= m.bias
     programs.clear()
-    m = least_mass_to_refit(kernel.radial, 3, 2.0, 1, 0.01, policy=replace(COARSE, programs=most))
+    m = least_mass_to_refit(Problem(kernel.radial, 3, 2.0), 1, 0.01, Work.of(replace(COARSE, programs=most)))
     assert len(programs) <= most + 1
     assert np.abs(m.evaluate(z) - kernel.radial(z)).max() <= m.bias
 

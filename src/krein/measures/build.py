@@ -15,7 +15,7 @@ from krein.measures.fourier_transform import extended_measure
 from krein.measures.harmonics import check_dim
 from krein.measures.search.least_mass import least_mass, least_mass_for_width
 from krein.measures.search.policy import POLICY
-from krein.measures.search.program import Function, Work
+from krein.measures.search.program import Problem, Work
 from krein.measures.signed import SignedMeasure, head_columns
 
 __all__ = ["METHODS", "MeasureRecipe", "as_measure_recipe", "check_kernel", "signed_measure"]
@@ -167,7 +167,7 @@ def signed_measure(
         allocation=one_of(allocation, "allocation", ALLOCATIONS),
     )
     tolerance = None if isinstance(tol, str) else float(tol)
-    task = _Task(kernel.radial, dim, largest, on_sphere, width, outlook)
+    task = _Task(Problem(kernel.radial, dim, largest, on_sphere), width, outlook)
     if method == "least_mass" or terms is None:
         return task.search(asked.head_degree, tolerance)
     closed = replace(jordan_of_laws(dim, terms), sphere=on_sphere)
@@ -187,10 +187,7 @@ def signed_measure(
 class _Task:
     """A search by linear programs: for which kernel, distances and width."""
 
-    function: Function
-    dim: int
-    radius: float
-    sphere: bool
+    problem: Problem
     width: int | None
     outlook: Outlook
 
@@ -205,24 +202,24 @@ class _Task:
         return self._with_head(1, tol, Work.of(POLICY)) if self.width is None else self._best_head(self.width, tol)
 
     def _with_head(self, degree: int, tol: float | None, work: Work) -> SignedMeasure:
-        task = self.function, self.dim, self.radius
+        problem = self.problem
         if tol is not None:
-            return least_mass(*task, tol, degree, sphere=self.sphere, work=work)
+            return least_mass(problem, tol, degree, work)
         if self.width is not None:
-            columns = head_columns(degree, self.dim, sphere=self.sphere)
+            columns = head_columns(degree, problem.dim, sphere=problem.sphere)
             least = columns or 2  # without a head, one frequency
             if self.width < least:
                 raise ValueError(
-                    f"n_components must be at least {least} for head_degree={degree} in dimension {self.dim}, got {self.width}; "
+                    f"n_components must be at least {least} for head_degree={degree} in dimension {problem.dim}, got {self.width}; "
                     f"use {least} or more{', or a smaller head_degree' if degree > 0 else ''}"
                 )
             count = (self.width - columns) // 2
-            return least_mass_for_width(*task, count, degree, self.outlook, sphere=self.sphere, work=work)
+            return least_mass_for_width(problem, count, degree, self.outlook, work)
         try:
-            return least_mass(*task, _DEFAULT_TOL * self.outlook.size, degree, sphere=self.sphere, work=work)
+            return least_mass(problem, _DEFAULT_TOL * self.outlook.size, degree, work)
         except OutOfReachError:
             # A singularity inside [0, R]: the default tolerance has no useful measure, so trade bias against variance.
-            measure = least_mass_for_width(*task, _DEFAULT_FREQUENCIES, degree, self.outlook, sphere=self.sphere)
+            measure = least_mass_for_width(problem, _DEFAULT_FREQUENCIES, degree, self.outlook)
             note = (
                 f"tol={_DEFAULT_TOL * self.outlook.size:.2g} would need a mass beyond use; this is the best trade of bias and "
                 f"variance for {_DEFAULT_FREQUENCIES} frequencies. A smaller radius gives a smaller bias"
@@ -257,7 +254,7 @@ class _Task:
 
     def _degrees_to_try(self, width: int) -> list[int]:
         """Degrees whose columns fit, upwards; low ones only while higher ones take up much of the width."""
-        columns = {q: head_columns(q, self.dim, sphere=self.sphere) for q in (-1, 0, 1, 2)}
+        columns = {q: head_columns(q, self.problem.dim, sphere=self.problem.sphere) for q in (-1, 0, 1, 2)}
         settled = max((q for q in columns if _SETTLED * columns[q] <= width), default=-1)
         free = max((q for q in columns if _FREE * columns[q] <= width), default=-1)
         lowest = max(min(settled, 1), free)

@@ -6,7 +6,7 @@ Measures for weights that will be refitted to the data are known before the data
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -17,7 +17,7 @@ from krein.kernels import Kernel
 from krein.measures.error_prediction import Outlook
 from krein.measures.search.grids import certified_bias, check_grid, even_powers
 from krein.measures.search.policy import COARSE, POLICY, SearchPolicy
-from krein.measures.search.program import Function, Goal, Program, Solution, Work
+from krein.measures.search.program import Function, Goal, Problem, Program, Solution, Work
 from krein.measures.signed import Head, SignedMeasure, head_columns
 
 __all__ = ["ToRefit", "least_mass", "least_mass_for_width", "least_mass_to_refit", "measure_to_refit"]
@@ -25,40 +25,30 @@ __all__ = ["ToRefit", "least_mass", "least_mass_for_width", "least_mass_to_refit
 _STRIDES = (4, 1)  # rungs of the ladder at a time: factors of about 3 and 1.3
 
 
-def least_mass(
-    function: Function,
-    dim: int,
-    radius: float,
-    tol: float,
-    head_degree: int = 1,
-    *,
-    sphere: bool = False,
-    policy: SearchPolicy = POLICY,
-    work: Work | None = None,
-) -> SignedMeasure:
-    """The least-mass measure within `tol` of the function on [0, radius].
+def least_mass(problem: Problem, tol: float, head_degree: int = 1, work: Work | None = None) -> SignedMeasure:
+    """The least-mass measure within `tol` of the function.
 
     Two programs decide at most. The first prices tolerance beyond the one asked for: if it buys none, its measure is
     the answer; if even so its cost is beyond the limit on the mass, there is none. In between, the second finds the
     least tolerance within that limit, a number that moves no more than the kernel's values do, and compares it with the
     one asked for.
     """
-    work = Work.of(policy) if work is None else work
-    size = float(np.max(np.abs(function(np.linspace(0.0, radius, 33))))) or 1.0
-    reach = policy.reach_at(tol / size)
-    program = Program(function, dim, radius, head_degree, reach, policy=policy, work=work)
+    work = work or Work.of(POLICY)
+    policy = work.policy
+    size = float(np.max(np.abs(problem.function(np.linspace(0.0, problem.radius, 33))))) or 1.0
+    program = Program(problem, head_degree, policy.reach_at(tol / size), work)
     goal = _goal_within(tol / program.size, policy.mass_limit, policy)
     solved = program.solve(goal)
     if solved is not None and solved.bound <= goal.beyond_use and not _meets(solved, goal, policy):
         solved = _steep(program, goal, policy)
     if solved is None or not _meets(solved, goal, policy) or not _holds(program, solved, goal, policy):
         raise OutOfReachError(
-            f"no measure of useful mass comes within tol={tol:.3g} of this kernel on [0, {radius:.4g}] in dimension {dim}: "
-            f"with a mass above {policy.mass_limit:g} times the largest |k| random features are all noise, and a kernel with "
-            "a kink, a jump or an infinite slope away from 0 has no better measure. Use a larger tol, a smaller radius, or "
-            "tol='auto' with n_components"
+            f"no measure of useful mass comes within tol={tol:.3g} of this kernel on [0, {problem.radius:.4g}] in dimension "
+            f"{problem.dim}: with a mass above {policy.mass_limit:g} times the largest |k| random features are all noise, and a "
+            "kernel with a kink, a jump or an infinite slope away from 0 has no better measure. Use a larger tol, a smaller radius, "
+            "or tol='auto' with n_components"
         )
-    return program.measure(solved, sphere=sphere)
+    return program.measure(solved)
 
 
 def _goal_within(tol: float, mass_limit: float, policy: SearchPolicy) -> Goal:
@@ -89,16 +79,7 @@ def _holds(program: Program, solved: Solution, goal: Goal, policy: SearchPolicy)
 
 
 def least_mass_for_width(
-    function: Function,
-    dim: int,
-    radius: float,
-    n_frequencies: int,
-    head_degree: int,
-    outlook: Outlook,
-    *,
-    sphere: bool = False,
-    policy: SearchPolicy = POLICY,
-    work: Work | None = None,
+    problem: Problem, n_frequencies: int, head_degree: int, outlook: Outlook, work: Work | None = None
 ) -> SignedMeasure:
     r"""The least-mass measure whose tolerance minimizes the predicted mean squared error.
 
@@ -108,19 +89,20 @@ def least_mass_for_width(
     lowers the predicted error by what is worth it and the error is not negligible. The head alone is the first
     candidate; of candidates that are as good the earlier one stays.
     """
-    work = Work.of(policy) if work is None else work
-    program = Program(function, dim, radius, head_degree, policy.reach, policy=policy, work=work, slack=outlook.slack)
+    work = work or Work.of(POLICY)
+    policy = work.policy
+    program = Program(problem, head_degree, policy.reach, work, outlook.slack)
 
     def error(solved: Solution | None) -> float:
         if solved is None:
             return math.inf
-        return outlook.error(program.measure(solved, sphere=sphere, certified=False), n_frequencies)
+        return outlook.error(program.measure(solved, certified=False), n_frequencies)
 
     best = program.head_alone(even=True)
     least = error(best)
     start = _first(program, n_frequencies, policy) if n_frequencies and best.tol > policy.exact else None
     if start is None:
-        return program.measure(best, sphere=sphere)
+        return program.measure(best)
     here, found, floor = 0, error(start), -math.inf
     if found < (1.0 - policy.worth) * least:
         best, least = start, found
@@ -143,7 +125,7 @@ def least_mass_for_width(
                     best, least = solved, found
             if moved:  # the other way lies where it came from
                 break
-    return program.measure(best, sphere=sphere)
+    return program.measure(best)
 
 
 def _first(program: Program, n_frequencies: int, policy: SearchPolicy) -> Solution | None:
@@ -223,19 +205,11 @@ class _Question:
 @lru_cache(maxsize=128)  # of some kilobytes each
 def _answer(asked: _Question) -> SignedMeasure:
     rest = POLICY.refit_rest * 0.5**asked.fineness
-    return least_mass_to_refit(asked.function, asked.dim, asked.radius, asked.degree, rest, sphere=asked.sphere)
+    return least_mass_to_refit(Problem(asked.function, asked.dim, asked.radius, asked.sphere), asked.degree, rest)
 
 
 def least_mass_to_refit(
-    function: Function,
-    dim: int,
-    radius: float,
-    head_degree: int,
-    rest: float = COARSE.refit_rest,
-    *,
-    sphere: bool = False,
-    policy: SearchPolicy = COARSE,
-    work: Work | None = None,
+    problem: Problem, head_degree: int, rest: float = COARSE.refit_rest, work: Work | None = None
 ) -> SignedMeasure:
     """Radii that can take up most of what the head leaves over.
 
@@ -244,24 +218,25 @@ def least_mass_to_refit(
     decide, then a larger part, and where neither helps, the best trade of tolerance and mass at a middling price. A kernel that
     is its own head has no mass.
     """
-    work = Work.of(policy) if work is None else work
+    work = work or Work.of(COARSE)
+    policy = work.policy
 
     def program_on(part: float) -> Program:
-        return Program(function, dim, part * radius, head_degree, policy.reach, policy=policy, work=work)
+        return Program(replace(problem, radius=part * problem.radius), head_degree, policy.reach, work)
 
     while True:
         for part in policy.refit_parts:
             program = program_on(part)
             solved = program.head_alone()
             if solved.tol <= policy.exact:
-                return program.measure(solved, sphere=sphere, radius=radius)
+                return program.measure(solved, radius=problem.radius)
             goal = _goal_within(rest * solved.tol, policy.refit_mass, policy)
             found = program.solve(goal)
             if found is not None and _meets(found, goal, policy):
-                return program.measure(found, sphere=sphere, radius=radius)
+                return program.measure(found, radius=problem.radius)
         if rest >= policy.refit_rest:
             break
         rest = min(4.0 * rest, policy.refit_rest)
     program = program_on(1.0)
     traded = program.solve(Goal(mass_price=policy.refit_price))
-    return program.measure(program.head_alone() if traded is None else traded, sphere=sphere)
+    return program.measure(program.head_alone() if traded is None else traded)

@@ -31,7 +31,7 @@ from krein.measures.search.grids import certified_bias, check_grid, even_powers,
 from krein.measures.search.policy import SearchPolicy
 from krein.measures.signed import Head, SignedMeasure
 
-__all__ = ["Function", "Goal", "Program", "Solution", "Work"]
+__all__ = ["Function", "Goal", "Problem", "Program", "Solution", "Work"]
 
 Function = Callable[[np.ndarray], np.ndarray]
 
@@ -42,58 +42,52 @@ _OPTIMAL, _DIGITS, _LOOSEST = 1e-10, 1e-14, 1e-6
 
 
 @final
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """What a measure is to represent: k(z) on [0, R], in some dimension; and whether rows are unit vectors."""
+
+    function: Function
+    dim: int
+    radius: float
+    sphere: bool = False
+
+
+@final
 class Program:
-    """The program for one function and one head; solved for several goals, each starts from what mattered for the last.
+    """The program for one problem and one head; solved for several goals, each starts from what mattered for the last.
 
     Parameters
     ----------
-    function : callable
-        k(z).
-    dim : int
-    radius : float
-        R.
+    problem : Problem
     degree : int
         Of the head in z²; −1 for none.
     reach : float
         Largest radius, in units of √d/R.
-    policy : SearchPolicy
     work : Work
-        Counts what is solved.
+        What may be solved, and counts what is.
     slack : callable, default=None
         s(z), how much larger than elsewhere the tolerance may be at z; None for 1.
     """
 
-    def __init__(
-        self,
-        function: Function,
-        dim: int,
-        radius: float,
-        degree: int,
-        reach: float,
-        *,
-        policy: SearchPolicy,
-        work: Work,
-        slack: Function | None = None,
-    ) -> None:
-        grid = unit_grid(dim, reach, degree < 0, policy)
-        self._function, self._dim, self._radius, self._degree = function, dim, radius, degree
-        self._policy, self._work = policy, work
-        self._slack_at = slack or np.ones_like
+    def __init__(self, problem: Problem, degree: int, reach: float, work: Work, slack: Function = np.ones_like) -> None:
+        self._problem, self._degree, self._policy, self._work = problem, degree, work.policy, work
+        self._function, self._radius, self._slack_at = problem.function, problem.radius, slack
+        grid = unit_grid(problem.dim, reach, degree < 0, self._policy)
         self._z, self.radii, self._waves = grid.distances, grid.radii, grid.waves
-        values = np.asarray(function(grid.distances * radius), dtype=np.float64)
+        values = np.asarray(self._function(grid.distances * self._radius), dtype=np.float64)
         if not np.isfinite(values).all():
             raise ValueError(
-                f"the kernel is not finite on [0, {radius:.4g}]; check that the kernel is finite and continuous there, or use a "
-                "smaller radius"
+                f"the kernel is not finite on [0, {self._radius:.4g}]; check that the kernel is finite and continuous there, or "
+                "use a smaller radius"
             )
         self.size = float(np.max(np.abs(values))) or 1.0
-        self._values, self._slack = values / self.size, self._slack_at(grid.distances * radius)
+        self._values, self._slack = values / self.size, self._slack_at(grid.distances * self._radius)
         self._powers = even_powers(grid.distances, degree)
         # Among measures of equal mass the slower waves win, so that the optimum is one: a positive definite kernel has many.
-        self._prices = 1.0 + policy.tie_break * np.arange(grid.radii.size) / grid.radii.size
+        self._prices = 1.0 + self._policy.tie_break * np.arange(grid.radii.size) / grid.radii.size
         self._start = (
-            _both_signs(_spread(grid.distances.size, policy.start_distances)),
-            _both_signs(_spread(grid.radii.size, policy.start_radii)),
+            _both_signs(_spread(grid.distances.size, self._policy.start_distances)),
+            _both_signs(_spread(grid.radii.size, self._policy.start_radii)),
         )
         self._rows, self._columns = self._start
 
@@ -223,7 +217,7 @@ class Program:
             return False
         first, unit = self._z.size, z[worst] / self._radius
         self._z = np.concatenate([self._z, unit])
-        self._waves = np.concatenate([self._waves, omega(self._dim, np.multiply.outer(unit, self.radii))])
+        self._waves = np.concatenate([self._waves, omega(self._problem.dim, np.multiply.outer(unit, self.radii))])
         self._values = np.concatenate([self._values, self._function(z[worst]) / self.size])
         self._slack = np.concatenate([self._slack, slack[worst]])
         self._powers = np.concatenate([self._powers, even_powers(unit, self._degree)])
@@ -236,19 +230,18 @@ class Program:
         z = check_grid(self._radius)
         used = solution.weights != 0.0
         unit = z / self._radius
-        tail = omega(self._dim, np.multiply.outer(unit, self.radii[used])) @ solution.weights[used]
+        tail = omega(self._problem.dim, np.multiply.outer(unit, self.radii[used])) @ solution.weights[used]
         return tail + even_powers(unit, self._degree) @ solution.coefficients - self._function(z) / self.size, z
 
-    def measure(
-        self, solution: Solution, *, sphere: bool, radius: float | None = None, certified: bool = True
-    ) -> SignedMeasure:
-        """The measure of a solution, with its bias."""
-        radius = self._radius if radius is None else radius
+    def measure(self, solution: Solution, *, radius: float | None = None, certified: bool = True) -> SignedMeasure:
+        """The measure of a solution, with its bias up to a radius that may be larger than the program's."""
+        radius, dim = self._radius if radius is None else radius, self._problem.dim
         head = Head.of_unit(self.size * solution.coefficients, self._radius)
         used = solution.weights != 0.0
         radii, weights = self.radii[used] / self._radius, self.size * solution.weights[used]
-        bias = certified_bias(self._function, self._dim, radius, head, radii, weights)[0] if certified else 0.0
-        return SignedMeasure.from_atoms(self._dim, radii, weights, head=head, bias=bias, radius=radius, sphere=sphere)
+        bias = certified_bias(self._function, dim, radius, head, radii, weights)[0] if certified else 0.0
+        sphere = self._problem.sphere
+        return SignedMeasure.from_atoms(dim, radii, weights, head=head, bias=bias, radius=radius, sphere=sphere)
 
 
 def _spread(n: int, count: int) -> np.ndarray:
@@ -338,17 +331,17 @@ class Answer:
 @final
 @dataclass
 class Work:
-    """What a search has cost so far, in counts, and how many linear programs, of how many pivots, it may take."""
+    """What a search has cost so far, in counts, and what it may cost: so many linear programs, and its policy."""
 
+    policy: SearchPolicy
     most_programs: int
-    most_pivots: int
     programs: int = 0
     pivots: int = 0
 
     @classmethod
     def of(cls, policy: SearchPolicy, searches: int = 1) -> Work:
         """Nothing done yet, and what a policy allows."""
-        return cls(max(1, policy.programs // searches), policy.pivots)
+        return cls(policy, max(1, policy.programs // searches))
 
     def solve(self, cost: np.ndarray, matrix: np.ndarray, limit: np.ndarray, lowest: np.ndarray) -> Answer | None:
         """Minimize ``cost @ x`` subject to ``matrix @ x <= limit`` and ``x >= lowest``; None if there is no work left.
@@ -363,7 +356,7 @@ class Work:
         bounds = np.stack([lowest, np.full_like(lowest, np.inf)], axis=1)
         # Presolve finds nothing in a dense matrix and takes half the time.
         for chosen in ({"presolve": False, **strict}, {"presolve": True}):
-            options: dict[str, float] = {**chosen, "maxiter": self.most_pivots}
+            options: dict[str, float] = {**chosen, "maxiter": self.policy.pivots}
             result = linprog(cost, A_ub=matrix, b_ub=limit, bounds=bounds, method="highs-ds", options=options)
             self.programs += 1
             self.pivots += int(result.nit)

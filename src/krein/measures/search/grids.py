@@ -12,7 +12,7 @@ import numpy as np
 
 from krein.measures.harmonics import omega
 from krein.measures.search.policy import SearchPolicy
-from krein.measures.signed import Head
+from krein.measures.signed import SignedMeasure
 
 __all__ = ["Grid", "certified_bias", "check_grid", "even_powers", "unit_grid"]
 
@@ -73,31 +73,23 @@ def check_grid(radius: float) -> np.ndarray:
     return np.unique(np.concatenate([even, near, radius - near]))
 
 
-def certified_bias(
-    function: Callable[[np.ndarray], np.ndarray],
-    dim: int,
-    radius: float,
-    head: Head,
-    radii: np.ndarray,
-    weights: np.ndarray,
-) -> tuple[float, np.ndarray, np.ndarray]:
+def certified_bias(function: Callable[[np.ndarray], np.ndarray], measure: SignedMeasure) -> float:
     r"""A bound on :math:`\sup_{[0,R]} |e|` for the residual e = head + Σ w_j Ω_d(r_j z) − k(z).
 
     On a cell of width h, :math:`|e| \le \max(|e_i|, |e_{i+1}|) + \tfrac{h^2}{8}\sup|e''|`. The second derivative of the
     measure's side is bounded by :math:`\sum|w_j| r_j^2/d` (as :math:`|\Omega_d''| \le 1/d`) plus that of the head; the
     kernel's is estimated by twice its second difference on the grid, because k is a black box.
     """
-    z = check_grid(radius)
+    z = check_grid(measure.radius)
     k = function(z)
-    residual = head.evaluate(z) + omega(dim, np.multiply.outer(z, radii)) @ weights - k
     step = np.diff(z)
     slope = np.diff(k) / step
     bend = np.abs(np.diff(slope)) / (0.5 * (step[:-1] + step[1:]))
     bend = np.maximum(np.concatenate([bend[:1], bend]), np.concatenate([bend, bend[-1:]]))
-    curvature = float(np.abs(weights) @ radii**2) / dim
-    for q, c in enumerate(head.coefficients):
+    curvature = measure.second_moment / measure.dim
+    for q, c in enumerate(measure.head.coefficients):
         if q:
-            curvature += abs(c) * 2 * q * (2 * q - 1) * radius ** (2 * q - 2)
-    size = np.abs(residual)
+            curvature += abs(c) * 2 * q * (2 * q - 1) * measure.radius ** (2 * q - 2)
+    size = np.abs(measure.evaluate(z) - k)
     cell = np.maximum(size[:-1], size[1:]) + step**2 / 8 * (curvature + 2 * bend)
-    return float(cell.max()), z, residual
+    return float(cell.max())

@@ -45,8 +45,8 @@ def least_mass(problem: Problem, tol: float, head_degree: int = 1, work: Work | 
         raise OutOfReachError(
             f"no measure of useful mass comes within tol={tol:.3g} of this kernel on [0, {problem.radius:.4g}] in dimension "
             f"{problem.dim}: with a mass above {policy.mass_limit:g} times the largest |k| random features are all noise, and a "
-            "kernel with a kink, a jump or an infinite slope away from 0 has no better measure. Use a larger tol, a smaller radius, "
-            "or tol='auto' with n_components"
+            "kernel with a kink, a jump or an infinite slope away from 0 has no better measure. Use a larger tol, a smaller "
+            "radius, or tol='auto' with n_components"
         )
     return program.measure(solved)
 
@@ -185,8 +185,8 @@ def _exact_head(
     if not left <= POLICY.exact * float(np.max(np.abs(values))):
         return None
     head = Head.of_unit(coefficients, radius)
-    bias, _, _ = certified_bias(kernel.radial, dim, radius, head, np.empty(0), np.empty(0))
-    return SignedMeasure(dim, head=head, bias=bias, radius=radius, sphere=sphere, decomposition="jordan")
+    measure = SignedMeasure(dim, head=head, radius=radius, sphere=sphere, decomposition="jordan")
+    return replace(measure, bias=certified_bias(kernel.radial, measure))
 
 
 @dataclass(frozen=True)

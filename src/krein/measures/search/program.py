@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
@@ -235,13 +235,14 @@ class Program:
 
     def measure(self, solution: Solution, *, radius: float | None = None, certified: bool = True) -> SignedMeasure:
         """The measure of a solution, with its bias up to a radius that may be larger than the program's."""
-        radius, dim = self._radius if radius is None else radius, self._problem.dim
-        head = Head.of_unit(self.size * solution.coefficients, self._radius)
         used = solution.weights != 0.0
-        radii, weights = self.radii[used] / self._radius, self.size * solution.weights[used]
-        bias = certified_bias(self._function, dim, radius, head, radii, weights)[0] if certified else 0.0
-        sphere = self._problem.sphere
-        return SignedMeasure.from_atoms(dim, radii, weights, head=head, bias=bias, radius=radius, sphere=sphere)
+        measure = SignedMeasure.from_atoms(
+            *(self._problem.dim, self.radii[used] / self._radius, self.size * solution.weights[used]),
+            head=Head.of_unit(self.size * solution.coefficients, self._radius),
+            radius=self._radius if radius is None else radius,
+            sphere=self._problem.sphere,
+        )
+        return replace(measure, bias=certified_bias(self._function, measure)) if certified else measure
 
 
 def _spread(n: int, count: int) -> np.ndarray:

@@ -90,7 +90,7 @@ def test_heads_share_the_programs(programs: list[int]) -> None:
 
 def test_work_counts() -> None:
     work = Work.of(POLICY, 4)
-    assert (work.most_programs, work.most_pivots) == (POLICY.programs // 4, POLICY.pivots)
+    assert (work.most_programs, work.policy) == (POLICY.programs // 4, POLICY)
     work.programs = work.most_programs
     one = np.ones(1)
     assert work.solve(one, one[None], one, 0 * one) is None

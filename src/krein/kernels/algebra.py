@@ -115,13 +115,9 @@ class Sum(_Composite):
         return _least_if_unique([fact.edge_exponent for fact in known])
 
     def fourier_density(self, r: np.ndarray, dim: int) -> np.ndarray | None:
-        total = np.zeros_like(r, dtype=np.float64)
-        for coefficient, kernel in self.parts:
-            density = kernel.fourier_density(r, dim)
-            if density is None:
-                return None
-            total += coefficient * density
-        return total
+        found = ((coefficient, kernel.fourier_density(r, dim)) for coefficient, kernel in self.parts)
+        known = [coefficient * density for coefficient, density in found if density is not None]
+        return np.sum(known, axis=0) if len(known) == len(self.parts) else None
 
     def radial(self, z: Any) -> np.ndarray:
         distances = np.asarray(z, dtype=np.float64)

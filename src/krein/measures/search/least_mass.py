@@ -17,7 +17,7 @@ from krein.kernels import Kernel
 from krein.measures.error_prediction import Outlook
 from krein.measures.search.grids import certified_bias, check_grid, even_powers
 from krein.measures.search.policy import COARSE, POLICY, SearchPolicy
-from krein.measures.search.program import Function, Goal, Problem, Program, Solution, Work
+from krein.measures.search.program import Goal, Problem, Program, Solution, Work
 from krein.measures.signed import Head, SignedMeasure, head_columns
 
 __all__ = ["ToRefit", "least_mass", "least_mass_for_width", "least_mass_to_refit", "measure_to_refit"]
@@ -159,9 +159,9 @@ def measure_to_refit(
     """
     columns = {q: head_columns(q, dim, sphere=sphere) for q in (-1, 0, 1, 2)}
     choices = [head_degree] if isinstance(head_degree, int) else [0, 1, 2]
-    values = kernel.radial(check_grid(radius))
+    problem, values = Problem(kernel.radial, dim, radius, sphere), kernel.radial(check_grid(radius))
     for degree in choices:
-        exact = _exact_head(kernel, dim, radius, degree, values, sphere) if columns[degree] <= n_components else None
+        exact = _exact_head(problem, degree, values) if columns[degree] <= n_components else None
         if exact is not None:
             return ToRefit(exact, True)
     if not isinstance(head_degree, int) and not sphere and columns[2] > POLICY.head_share * n_components:
@@ -172,21 +172,19 @@ def measure_to_refit(
     degree = max(fitting)
     crowd = (n_components - columns[degree]) / (2 * POLICY.crowd * dim**2)
     fineness = max(0, round(math.log2(crowd)))
-    return ToRefit(_answer(_Question(dim, radius, degree, sphere, fineness, values.tobytes(), kernel.radial)), False)
+    return ToRefit(_answer(_Question(dim, radius, degree, sphere, fineness, values.tobytes(), problem)), False)
 
 
-def _exact_head(
-    kernel: Kernel, dim: int, radius: float, degree: int, values: np.ndarray, sphere: bool
-) -> SignedMeasure | None:
+def _exact_head(problem: Problem, degree: int, values: np.ndarray) -> SignedMeasure | None:
     """The head alone if it is the kernel up to rounding, by least squares on the distances `values` were taken at."""
-    powers = even_powers(check_grid(radius) / radius, degree)
+    powers = even_powers(check_grid(problem.radius) / problem.radius, degree)
     coefficients, *_ = np.linalg.lstsq(powers, values, rcond=None)
     left = float(np.max(np.abs(powers @ coefficients - values)))
     if not left <= POLICY.exact * float(np.max(np.abs(values))):
         return None
-    head = Head.of_unit(coefficients, radius)
-    measure = SignedMeasure(dim, head=head, radius=radius, sphere=sphere, decomposition="jordan")
-    return replace(measure, bias=certified_bias(kernel.radial, measure))
+    head, radius = Head.of_unit(coefficients, problem.radius), problem.radius
+    measure = SignedMeasure(problem.dim, head=head, radius=radius, sphere=problem.sphere, decomposition="jordan")
+    return replace(measure, bias=certified_bias(problem.function, measure))
 
 
 @dataclass(frozen=True)
@@ -199,13 +197,13 @@ class _Question:
     sphere: bool
     fineness: int
     values: bytes
-    function: Function = field(compare=False)
+    problem: Problem = field(compare=False)
 
 
 @lru_cache(maxsize=128)  # of some kilobytes each
 def _answer(asked: _Question) -> SignedMeasure:
     rest = POLICY.refit_rest * 0.5**asked.fineness
-    return least_mass_to_refit(Problem(asked.function, asked.dim, asked.radius, asked.sphere), asked.degree, rest)
+    return least_mass_to_refit(asked.problem, asked.degree, rest)
 
 
 def least_mass_to_refit(

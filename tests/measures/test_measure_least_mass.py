@@ -253,7 +253,7 @@ class TestWidth:
         assert m.bias < 1e-4
 
     def test_too_few_columns(self) -> None:
-        with pytest.raises(ValueError, match=r"at least 17 for head_degree=1 in dimension 16, got 16; use more"):
+        with pytest.raises(ValueError, match=r"at least 17 for head_degree=1 in dimension 16, got 16; use 17 or more"):
             least(NTK(), 16, 1.2, n_components=16)
         assert least(NTK(), 16, 1.2, n_components=17).mass == 0.0  # the head alone
 

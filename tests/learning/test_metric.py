@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -105,3 +107,13 @@ def test_a_center_itself_is_left_out() -> None:
     others = np.arange(1, 30)
     got = kernel_gradients(Laplacian(1.0), rows[:1], rows, dual)
     np.testing.assert_allclose(got, kernel_gradients(Laplacian(1.0), rows[:1], rows[others], dual[others]), atol=1e-12)
+
+
+def test_many_columns_need_no_matrix_of_their_products(rng):
+    X = rng.normal(size=(200, 4000))
+    rows = merge_rows(X, np.tanh(X[:, :1]))
+    tracemalloc.start()
+    learn_metric(rows)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 8 * 4000**2 / 2

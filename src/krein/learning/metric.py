@@ -109,7 +109,7 @@ def placed_metric(
     rows: MergedRows, placements: Sequence[Placement], *, kernel: Kernel | None = None, rounds: int = _ROUNDS
 ) -> tuple[Placement, LearnedMetric]:
     """The first placement, or one that is better by more than a standard error on held-out rows; and a metric learned there."""
-    some, placement = rows.head(METRIC_ROWS), placements[0]
+    some, placement = rows.head(METRIC_ROWS).sketched(), placements[0]
     d = some.X.shape[1]
     flat = np.full(d, 1.0 / max(1, d))
     if (d < 2 and len(placements) < 2) or len(some) < _FEWEST or not some.variance > 0.0:
@@ -140,7 +140,7 @@ def placed_metric(
             if solved.error < best[2].error * (1.0 - MARGINS.equal) and solved.gains_over(plain):
                 best = form, directions, solved
         forms = [one for one in forms if not any(last[other].gains_over(last[one], 2.0) for other in forms)]
-    importances = np.diagonal(best[2].products)
+    importances = _diagonal(best[2].products)
     total = float(importances.sum())
     return placement, LearnedMetric(best[0], best[1], importances / total if total > 0.0 else flat, tuple(trials))
 
@@ -148,12 +148,16 @@ def placed_metric(
 def _directions(products: np.ndarray, form: Form) -> np.ndarray | None:
     """G^{1/4} of largest eigenvalue 1; None where the model is constant."""
     if form == "diagonal":
-        values = np.diagonal(products)
+        values = _diagonal(products)
         return np.sqrt(np.sqrt(values / values.max())) if values.max() > 0.0 else None
     values, vectors = linalg.eigh(products)
     if not values[-1] > 0.0:
         return None
     return np.asarray((vectors * np.sqrt(np.sqrt(np.maximum(values, 0.0) / values[-1]))) @ vectors.T)
+
+
+def _diagonal(products: np.ndarray) -> np.ndarray:
+    return products if products.ndim == 1 else np.diagonal(products)
 
 
 def kernel_gradients(kernel: Kernel, X: np.ndarray, rows: np.ndarray, dual: np.ndarray) -> np.ndarray:
@@ -248,6 +252,8 @@ class _Task:
             found = kernel_gradients(kernel, X[:_GRADIENT_ROWS], X, dual)
             share = weight[:_GRADIENT_ROWS] / weight[:_GRADIENT_ROWS].sum()
             flat = (found * np.sqrt(share[:, None]).astype(X.dtype)).reshape(-1, X.shape[1])
+            if flat.shape[1] > _WIDEST:  # the diagonal is all that is wanted
+                return np.asarray(np.einsum("ij,ij->j", flat, flat, dtype=np.float64) * directions**2)
             G = (flat.T @ flat).astype(np.float64)
             scale = np.diag(directions) if directions.ndim == 1 else directions
             return np.asarray(scale @ G @ scale.T)

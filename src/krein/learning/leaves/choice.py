@@ -99,7 +99,7 @@ def choose_settings(leaves: Sequence[LeafRows], n_leaves: int = 1) -> LeafSettin
     model has no part in it: it has learned from all rows, and would look better beside few of them than it is. λ falls as a leaf
     has more rows than the last round.
     """
-    merged = [merge_rows(leaf.X, leaf.targets, leaf.weight) for leaf in leaves]
+    merged = [merge_rows(leaf.X, leaf.targets, leaf.weight).sketched() for leaf in leaves]
     left = [LeafSettings(kernel, factor, lam) for lam in _LAMBDAS for kernel, factor in _SHAPES]
     largest, n_rows = max(map(len, merged)), 0
     cube = _OF_ALL * n_leaves / len(leaves)

@@ -99,6 +99,7 @@ def choose(
     width: int | None = None,
 ) -> Choice:
     """Choose scaling, kernel, length scale and λ by the squared error of left-out rows."""
+    rows = rows.sketched()
     tried = candidates(kernels, _placement(scaling, columns, rows.X, rows.weight), rows.X)
     if not tried:
         raise ValueError("kernels is empty: there is nothing to choose from; give at least one kernel")

@@ -4,8 +4,7 @@ from typing import Any
 
 from krein.measures.error_prediction import ALLOCATIONS, allocate
 from krein.sampling.independent import Importance, MonteCarlo, QuasiMonteCarlo, Rejection
-from krein.sampling.leverage import Leverage
-from krein.sampling.orthogonal import Hadamard, Orthogonal
+from krein.sampling.orthogonal import Hadamard, Leverage, Orthogonal
 from krein.sampling.sampler import Frequencies, Sampler, Structure
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Frequencies in directions orthogonal in blocks, radii stratified."""
+"""Frequencies in directions orthogonal in blocks, radii stratified; and those drawn from a pool of them by their leverage."""
 
 from __future__ import annotations
 
@@ -9,18 +9,20 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from krein._core.checks import param, truth_value, unless_auto
+from krein._core.checks import param, positive_integer, positive_real, truth_value, unless_auto
 from krein._core.directions import hadamard_order, orthogonal_directions, structured_rows
 from krein.measures import SignedMeasure, omega
 from krein.measures.error_prediction import allocate
 from krein.sampling.sampler import Frequencies, Sampler, Structure, paired, signed_weights, strata
 
-__all__ = ["Hadamard", "Orthogonal", "shared_covariance", "sharing_helps"]
+__all__ = ["Hadamard", "Leverage", "Orthogonal", "shared_covariance", "sharing_helps"]
 
 # Of cosines, at most 1: rounding decides the sign of less than this, and sharing gains nothing there
 _NO_COVARIANCE = 1e-9
 _SIGNS = np.array([-1, 1], dtype=np.int8)
 _LOST = 1e-6  # length below which a unit vector has lost its direction with the coordinates that were cut off
+_MAX_ROWS = 1000  # rows whose matrix is inverted: a fraction of a second
+_FLOOR = 1e-3  # of the mean leverage, added to each, so that no weight can exceed 1000 times the mean
 
 
 @final
@@ -119,3 +121,59 @@ class Hadamard(Sampler):
         # The fast transform multiplies the rows by √(p/d), so that their mean square norm is 1.
         structure = Structure(signs, scale * math.sqrt(measure.dim / p))
         return Frequencies(unit * scale[:, None], signed_weights(measure, counts), structure)
+
+
+@final
+@dataclass(frozen=True)
+class Leverage(Sampler):
+    r"""Frequencies drawn from a pool in proportion to their ridge leverage on the data.
+
+    A pool of ``pool`` times as many frequencies is drawn (orthogonally) from the measure, with features
+    :math:`\Phi = [\sqrt{|a_j|}\cos, \sqrt{|a_j|}\sin]`. The leverage of a frequency is the sum over its two columns of the
+    diagonal of :math:`\Phi^T\Phi(\Phi^T\Phi + n\lambda I)^{-1}`; frequencies are drawn from it with replacement and weighted
+    by the inverse probability, so the estimate stays unbiased whatever the data.
+
+    Parameters
+    ----------
+    ridge : float, default=1e-3
+        λ, relative to the mean diagonal of the majorant kernel.
+    pool : int, default=4
+    allocation : {"mass", "neyman", "equal"}, default="mass"
+        How frequencies of the pool are divided between the parts.
+
+    References
+    ----------
+    .. [1] H. Avron et al. "Random Fourier features for kernel ridge regression: approximation bounds and statistical
+       guarantees". ICML, 2017.
+    """
+
+    ridge: float = param(1e-3, positive_real)
+    pool: int = param(4, positive_integer)
+
+    def _sample(self, measure: SignedMeasure, n: int, rng: np.random.Generator, rows: np.ndarray | None) -> Frequencies:
+        if rows is None or not len(rows):
+            raise ValueError(
+                "the leverage sampler needs the data: pass rows, or use another sampler such as 'orthogonal'"
+            )
+        if rows.ndim != 2 or rows.shape[1] != measure.dim:
+            raise ValueError(
+                f"rows must have the {measure.dim} columns the measure is made for, got shape {rows.shape}"
+            )
+        pool_rng, choice_rng = rng.spawn(2)
+        pool = Orthogonal(share=False, allocation=self.allocation).sample(measure, self.pool * n, pool_rng)
+        probability = self._leverage(pool, np.asarray(rows[:_MAX_ROWS], dtype=np.float64), measure.mass)
+        chosen = choice_rng.choice(len(pool), n, p=probability)
+        return Frequencies(pool.vectors[chosen], pool.weights[chosen] / (n * probability[chosen]))
+
+    def _leverage(self, pool: Frequencies, rows: np.ndarray, mass: float) -> np.ndarray:
+        angles = rows @ pool.vectors.T
+        size = np.sqrt(np.abs(pool.weights))
+        features = np.concatenate([np.cos(angles) * size, np.sin(angles) * size], axis=1)
+        ridge = rows.shape[0] * self.ridge * mass
+        # diag ΦᵀΦ(ΦᵀΦ + nλ)⁻¹ = diag Φᵀ(ΦΦᵀ + nλ)⁻¹Φ: the smaller system of the two.
+        gram = features @ features.T
+        gram[np.diag_indices_from(gram)] += ridge
+        scores = np.einsum("ij,ij->j", features, np.linalg.solve(gram, features))
+        total = scores[: len(pool)] + scores[len(pool) :]
+        total += _FLOOR * total.mean()
+        return np.asarray(total / total.sum())

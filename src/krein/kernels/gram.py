@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from krein._core.memory import check_memory
 from krein._core.rows import dense_block, row_blocks, row_norms
 from krein._core.threads import share
 
@@ -35,7 +36,14 @@ def radial_gram(
     symmetric = Y is None
     Y = X if Y is None else Y
     both_single = X.dtype == np.float32 and Y.dtype == np.float32
-    gram = np.empty((X.shape[0], Y.shape[0]), dtype=np.float32 if both_single else np.float64)
+    shape, dtype = (X.shape[0], Y.shape[0]), np.float32 if both_single else np.float64
+    numbers = float(shape[0]) * shape[1]
+    check_memory(
+        numbers * np.dtype(dtype).itemsize,
+        f"a kernel matrix of {shape[0]:,} × {shape[1]:,} numbers",
+        "use features, or fewer rows",
+    )
+    gram = np.empty(shape, dtype=dtype)
     sparse = _is_sparse(X) and _is_sparse(Y)
     origin = None if sparse else _origin(X, Y)
     pairs = [

@@ -8,6 +8,7 @@ from typing import Any, final
 import numpy as np
 import scipy.sparse as sp
 
+from krein._core.memory import check_memory
 from krein._core.rows import rows_times
 from krein.kernels import Kernel
 from krein.learning.dual import dual_problem
@@ -102,6 +103,8 @@ def fit_kernel_model(
     intercept: bool = True,
 ) -> tuple[KernelModel, tuple[float, float]]:
     r"""Solve :math:`(K + n\lambda I)\,\alpha = y - b` on all rows."""
+    n = len(rows)
+    check_memory(3.0 * 8 * n * n, f"the exact problem of {n:,} rows", "use solver='local' or 'features'")
     placed = choice.placement(rows.X).astype(np.float64, copy=False)
     gram = choice.kernel.gram(placed)
     if choice.lam is None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 import numpy as np
 import scipy.sparse as sp
 
+from krein._core.memory import check_memory
 from krein.features.sections import Sections
 from krein.kernels import Kernel
 from krein.kernels.kernel import in_range
@@ -93,6 +94,9 @@ class KernelSimilarity:
     def training(self, X: Any) -> TrainingMatrix:
         """The whole matrix of placed training rows."""
         n = X.shape[0]
+        check_memory(
+            3.0 * 8 * n * n, f"a problem with the whole kernel matrix of {n:,} rows", "use a learner with features"
+        )
         return TrainingMatrix(self, X, np.asarray(self.kernel.gram(X), dtype=np.float64), n * (n + 1) // 2)
 
 

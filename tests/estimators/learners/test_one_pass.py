@@ -17,6 +17,8 @@ from krein.kernels import NTK, DeltaGaussian
 from krein.learning import model as model_room
 from krein.learning.kernel_model import KernelModel
 from krein.learning.leaves.local import LocalModel
+from krein.learning.limits import default_width
+from krein.learning.ridge_sums import RidgeSums
 from krein.learning.tuning.placement import Placement
 from krein.rows import blocks, look, source
 from standin_map import CosineMap
@@ -118,6 +120,11 @@ def test_rows_kept_for_leave_one_out_are_transformed_again_only_if_their_feature
     CountingMap.reset()
     KreinRidge(CountingMap(), loo_rows=500).fit(X, y)
     assert CountingMap.rows == 3000
+
+
+def test_features_of_the_default_width_are_small_enough_to_be_kept():
+    assert RidgeSums.features_fit(KreinRidge().loo_rows, default_width(10**9))
+    assert KreinRidgeClassifier().loo_rows == KreinRidge().loo_rows
 
 
 def test_a_stream_transforms_new_rows_only(rows):

@@ -168,7 +168,7 @@ class KreinRidge(RegressorMixin, _Ridge):
         How λ is chosen: by exact leave-one-out residuals on up to `loo_rows` rows; by the squared error on held-out rows,
         followed by a fit on all rows; or by generalized cross-validation.
     fit_intercept : bool, default=True
-    loo_rows : int, default=10000
+    loo_rows : int, default=4096
         Number of rows whose leave-one-out residuals are computed; all rows if there are fewer.
     validation_fraction : float, default=0.1
         Share of the rows held out by ``selection="validation"``.
@@ -255,7 +255,7 @@ class KreinRidge(RegressorMixin, _Ridge):
         lam: Any = "auto",
         selection: str = "loo",
         fit_intercept: bool = True,
-        loo_rows: int = 10_000,
+        loo_rows: int = 4096,
         validation_fraction: float = 0.1,
         random_state: Any = None,
         verbose: bool = False,
@@ -347,7 +347,7 @@ class KreinRidgeClassifier(RowClassifierMixin, _Ridge):
     fit_intercept : bool, default=True
     class_weight : mapping of labels to float, "balanced" or None, default=None
         Factors of the weights of the rows of each class. ``"balanced"`` gives every class the same total weight.
-    loo_rows : int, default=10000
+    loo_rows : int, default=4096
     validation_fraction : float, default=0.1
     random_state : int, RandomState or None, default=None
     verbose : bool, default=False
@@ -383,7 +383,7 @@ class KreinRidgeClassifier(RowClassifierMixin, _Ridge):
         selection: str = "loo",
         fit_intercept: bool = True,
         class_weight: Any = None,
-        loo_rows: int = 10_000,
+        loo_rows: int = 4096,
         validation_fraction: float = 0.1,
         random_state: Any = None,
         verbose: bool = False,

@@ -24,6 +24,7 @@ from krein.kernels import Kernel
 from krein.learning.chosen_features import PlacedMap
 from krein.learning.embedding import FittedEmbedding
 from krein.learning.leaves.local import LocalPart
+from krein.learning.link import Link
 from krein.learning.model import Model
 from krein.learning.tuning.choice import Choice
 from krein.matrices.corrections import FittedCorrection
@@ -110,9 +111,8 @@ def _no_optimizer(given: dict[str, Any]) -> dict[str, Any]:
 _SHOWS = ("verbose",)
 # a λ or C that says nothing has an infinite score
 register("krein.ridge", unstored=_SHOWS, learned=_RIDGE, unbounded=("scores_",))(KreinRidge)
-register("krein.ridge-classifier", unstored=_SHOWS, learned={**_RIDGE, "classes_": _Array}, unbounded=("scores_",))(
-    KreinRidgeClassifier
-)
+_CLASSIFIER = {**_RIDGE, "classes_": _Array, "link_": Link | None}
+register("krein.ridge-classifier", unstored=_SHOWS, learned=_CLASSIFIER, unbounded=("scores_",))(KreinRidgeClassifier)
 register("krein.svc", unstored=_SHOWS, learned=_SVC, unbounded=("cv_scores_",), upgrade=_no_optimizer)(KreinSVC)
 register("krein.logistic", unstored=_SHOWS, learned=_LOGISTIC, unbounded=("scores_",))(KreinLogistic)
 register("krein.pca", unstored=_SHOWS, learned=_PCA)(KreinPCA)

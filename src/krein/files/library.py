@@ -19,6 +19,7 @@ from krein.learning.kernel_model import KernelModel
 from krein.learning.leaves.local import LocalModel, LocalPart
 from krein.learning.leaves.model import LeafModel
 from krein.learning.leaves.splits import SplitTree
+from krein.learning.link import Link
 from krein.learning.metric import LearnedMetric, MetricTrial
 from krein.learning.model import LinearModel
 from krein.learning.tuning.choice import Choice
@@ -64,6 +65,7 @@ TAGS: dict[str, type] = {
     "placed-map": PlacedMap,
     "kernel-model": KernelModel,
     "linear-model": LinearModel,
+    "link": Link,
     "local-model": LocalModel,
     "trial": Trial,
     "trials": Trials,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from krein.learning.path import Regularizer
 from krein.learning.solve import symmetric_eigen
 from krein.learning.strengths import RIDGES
 
-__all__ = ["Split", "dealt_folds", "fold_scores", "held_out_predictions", "ranked_folds"]
+__all__ = ["Split", "dealt_folds", "fold_scores", "fold_values", "held_out_predictions", "ranked_folds"]
 
 Split = tuple[np.ndarray, np.ndarray]  # rows inside and outside
 
@@ -75,6 +76,26 @@ def fold_scores(
             total[i] += float(weight[outside] @ np.square(y[outside] - cross @ dual - offset).sum(axis=1))
     total /= held
     return total
+
+
+def fold_values(
+    gram: np.ndarray,
+    y: np.ndarray,
+    lam: tuple[float, float],
+    regularizer: Regularizer,
+    *,
+    center: bool,
+    weight: np.ndarray,
+) -> np.ndarray:
+    """Predictions of each row without the fold that it is in."""
+    values = np.empty(y.shape)
+    for inside, outside in islice(ranked_folds(gram, y, weight), min(N_FOLDS, y.shape[0])):
+        K, w = gram[np.ix_(inside, inside)], weight[inside]
+        problem = dual_problem(K, regularizer, lam[1] / lam[0], center=center, weight=w)
+        dual = problem.coefficients(y[inside], float(w.sum()) * lam[0])
+        offset = w @ (y[inside] - K @ dual) / w.sum() if center else 0.0
+        values[outside] = gram[np.ix_(outside, inside)] @ dual + offset
+    return values
 
 
 def held_out_predictions(

@@ -13,15 +13,21 @@ from krein._core.rows import rows_times
 from krein.kernels import Kernel
 from krein.learning.dual import dual_problem
 from krein.learning.exact_ridge import fit_exact_ridge
+from krein.learning.folds import fold_values
+from krein.learning.leave_one_out import factor_residuals
+from krein.learning.limits import MARGINS
+from krein.learning.link import LeftOut
 from krein.learning.model import Model
 from krein.learning.path import Regularizer
-from krein.learning.solve import ridge_factor
+from krein.learning.solve import RidgeFactor, ridge_factor
 from krein.learning.tuning.choice import Choice
 from krein.learning.tuning.placement import Placement
 from krein.rows.blocks import block_length
 from krein.rows.equal import MergedRows
 
 __all__ = ["KernelModel", "fit_kernel_model"]
+
+_LEFT_OUT = 1000  # rows, which tell the two or three numbers of a link well enough
 
 
 @final
@@ -101,8 +107,9 @@ def fit_kernel_model(
     regularizer: Regularizer = "hilbert",
     candidates: np.ndarray | None = None,
     intercept: bool = True,
-) -> tuple[KernelModel, tuple[float, float]]:
-    r"""Solve :math:`(K + n\lambda I)\,\alpha = y - b` on all rows."""
+    leave_out: bool = False,
+) -> tuple[KernelModel, tuple[float, float], LeftOut | None]:
+    r"""Solve :math:`(K + n\lambda I)\,\alpha = y - b` on all rows, and leave some of them out if that is wanted."""
     n = len(rows)
     check_memory(3.0 * 8 * n * n, f"the exact problem of {n:,} rows", "use solver='local' or 'features'")
     placed = choice.placement(rows.X).astype(np.float64, copy=False)
@@ -117,31 +124,55 @@ def fit_kernel_model(
             gram, rows.Y, regularizer=regularizer, candidates=candidates, intercept=intercept, weight=rows.weight
         )
         dual, offset, lam = found.dual, found.offset, found.lam
+        factor = None
     else:
-        dual, offset = _solve_definite(gram, rows, choice.lam, intercept=intercept)
+        dual, offset, factor = _solve_definite(gram, rows, choice.lam, intercept=intercept)
+
+    left_out = _left_out(gram, rows, lam, regularizer, factor, intercept=intercept) if leave_out else None
     if not (np.isfinite(dual).all() and np.isfinite(offset).all()):
         raise ValueError(
             f"the coefficients for y and sample_weight, which reaches {rows.weight.max():.3g}, are too large for a float; "
             "divide both by their largest value"
         )
-    return KernelModel(choice.placement, choice.kernel, placed, dual, offset), lam
+    return KernelModel(choice.placement, choice.kernel, placed, dual, offset), lam, left_out
 
 
 def _solve_definite(
     gram: np.ndarray, rows: MergedRows, lam: float, *, intercept: bool
-) -> tuple[np.ndarray, np.ndarray]:
-    """Coefficients and offset for a matrix without negative eigenvalues beyond rounding."""
+) -> tuple[np.ndarray, np.ndarray, RidgeFactor | None]:
+    """Coefficients and offset for a matrix without negative eigenvalues beyond rounding, and its factor if it has one."""
     penalty = rows.total * lam / rows.weight
     factor = ridge_factor(gram, penalty, pieces=True)
     if factor is None:  # λ below rounding: eigenvalues can be cut at zero, a Cholesky factor cannot
         problem = dual_problem(gram, "hilbert", center=intercept, weight=rows.weight)
         dual, part = problem.coefficients(rows.Y, rows.total * lam), rows.weight / rows.total
-        return dual, part @ (rows.Y - gram @ dual) if intercept else np.zeros(rows.Y.shape[1])
+        return dual, part @ (rows.Y - gram @ dual) if intercept else np.zeros(rows.Y.shape[1]), None
     right = np.column_stack([rows.Y, np.ones(len(rows))])
     solved = factor.solve(right)
     solved += factor.solve(right - gram @ solved - penalty[:, None] * solved)  # one step of refinement
     dual, ones = solved[:, :-1], solved[:, -1:]
     if not intercept:
-        return dual, np.zeros(rows.Y.shape[1])
+        return dual, np.zeros(rows.Y.shape[1]), factor
     offset = dual.sum(axis=0) / float(ones.sum())
-    return dual - ones * offset, offset
+    return dual - ones * offset, offset, factor
+
+
+def _left_out(
+    gram: np.ndarray,
+    rows: MergedRows,
+    lam: tuple[float, float],
+    regularizer: Regularizer,
+    factor: RidgeFactor | None,
+    *,
+    intercept: bool,
+) -> LeftOut:
+    """Some rows one by one, or all fold by fold where there is no factor, as for an indefinite kernel."""
+    if factor is None:
+        values = fold_values(gram, rows.Y, lam, regularizer, center=intercept, weight=rows.weight)
+        return LeftOut(values, rows.Y, rows.weight)
+    penalty, share = rows.total * lam[0] / rows.weight, rows.left_out / rows.weight
+    count = min(len(rows), _LEFT_OUT)
+    residual, free = factor_residuals(factor, penalty, rows.Y, share, count, intercept=intercept)
+    last = slice(len(rows) - count, None)
+    residual = residual / np.maximum(free, MARGINS.freedom_of_sums)[:, None]
+    return LeftOut(rows.Y[last] - residual, rows.Y[last], rows.weight[last])

@@ -8,6 +8,7 @@ from typing import final
 
 import numpy as np
 import scipy.sparse as sp
+from scipy import linalg
 
 from krein.features import RowMap
 from krein.learning.chosen_features import MapSource
@@ -15,14 +16,17 @@ from krein.learning.kernel_model import fit_kernel_model
 from krein.learning.leave_one_out import left_out_model
 from krein.learning.leaves.local import LocalModel, LocalTask, fit_local, plan_local
 from krein.learning.limits import EXACT_ROWS
+from krein.learning.link import LeftOut
 from krein.learning.model import LinearModel, Model
 from krein.learning.ridge_choice import RidgeOptions, RidgeSolution, solve_ridge
 from krein.learning.ridge_sums import RidgeSums, add_rows
 from krein.learning.tuning.choice import Choice
+from krein.rows.blocks import all_features
 from krein.rows.equal import MergedRows
 from krein.rows.look import Look
+from krein.rows.sample import sample_numbers
 from krein.rows.source import Block, RowSource
-from krein.rows.targets import NumberTargets, Targets
+from krein.rows.targets import LabelTargets, NumberTargets, Targets
 
 __all__ = ["SOLVERS", "RidgeFit", "learn_more", "learn_ridge"]
 
@@ -31,6 +35,8 @@ _GLOBAL_COLUMNS = 512  # of the features below a tree of leaves, which learn wha
 # λ of that model, in units of the mean square length of a feature row: with smaller ones its coefficients would hang on the order
 # in which rows are summed, and models from chunks and clusters would differ beyond rounding. Finer things are for the leaves.
 _LEAST_GLOBAL_LAMBDA = 1e-6
+_PROBED = 1000  # rows that are left out to learn a link to probabilities from
+_LARGEST_HAT = 1.0 - 1e-6  # of a leverage: where rounding makes it 1, a row still has a prediction
 
 
 @final
@@ -53,6 +59,10 @@ class RidgeFit:
         What more rows can be added to.
     rows : tuple of X, y and weight, or None
         All rows, where they are few and there are no sums.
+    left_out : LeftOut or None
+        Of classes: what the model says of some rows without them.
+    probe : tuple of X, y and weight, or None
+        Those rows, where more rows may come.
     """
 
     model: Model
@@ -65,13 +75,16 @@ class RidgeFit:
     targets: Targets
     sums: RidgeSums | None = None
     rows: Block | None = None
+    left_out: LeftOut | None = None
+    probe: Block | None = None
 
 
 def learn_ridge(
     rows: RowSource, targets: Targets, source: MapSource, options: RidgeOptions, *, solver: str = "auto"
 ) -> RidgeFit:
     """Choose a way of solving, a kernel if there is one to choose, and λ; solve."""
-    with_targets = source.chosen is not None or solver == "local"
+    labels = isinstance(targets, LabelTargets)
+    with_targets = labels or source.chosen is not None or solver == "local"
     look = rows.look(targets, with_targets=with_targets, summarize=source.tuning is not None)
     targets.settle(all_rows=rows.again and not rows.more)
     way = _way_of_solving(solver, rows, look, source, options)
@@ -99,9 +112,9 @@ def learn_ridge(
     sums = rows.reduce(sums, partial(add_rows, targets, features))
     found = _solve_sums(sums, targets, features, source.known or features, options, choice)
     if way != "local":
-        return found
-    local = fit_local(_local_task(features, found, options, look), rows)
-    return replace(found, model=LocalModel(found.model, local), solver="local", sums=None)
+        return _with_left_out(found, features, options, _probe(look)) if labels else found
+    local, left_out = fit_local(_local_task(features, found, options, look), rows)
+    return replace(found, model=LocalModel(found.model, local), solver="local", sums=None, left_out=left_out)
 
 
 def learn_more(known: RidgeFit, rows: RowSource, features: RowMap, options: RidgeOptions) -> RidgeFit:
@@ -111,7 +124,51 @@ def learn_more(known: RidgeFit, rows: RowSource, features: RowMap, options: Ridg
     # into copies: rows that cannot be learned from must leave no trace
     targets, sums = known.targets.copy(), known.sums.copy()
     sums = rows.reduce(sums, partial(add_rows, targets, features))
-    return _solve_sums(sums, targets, features, known.model.features, options, known.choice)
+    found = _solve_sums(sums, targets, features, known.model.features, options, known.choice)
+    return found if known.probe is None else _with_left_out(found, features, options, known.probe)
+
+
+def _probe(look: Look) -> Block:
+    """Some rows to leave out, which a second pass over all would find as well."""
+    some = sample_numbers(look.X.shape[0], _PROBED)
+    y, weight = (None if part is None else part[some] for part in (look.y, look.weight))
+    return look.X[some], y, weight
+
+
+def _probed(found: RidgeFit, features: RowMap, probe: Block) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Features, target columns and weights of some rows: of those that were kept to choose λ, if there are any."""
+    targets, kept = found.targets.copy(), None if found.sums is None else found.sums.kept
+    if found.sums is not None and kept is not None:
+        rows, codes, weight = kept.columns()
+        some = sample_numbers(codes.shape[0], _PROBED)
+        Z = rows[some] if found.sums.keep_features else all_features(features, rows[some])
+        return Z.astype(np.float64, copy=False), targets.columns(codes[some]), weight[some]
+    X, y, given = probe
+    if given is not None:
+        X, y, given = X[given > 0.0], y[given > 0.0], given[given > 0.0]
+    known = targets.weigh(y, given)
+    weight = np.ones(y.shape[0]) if known is None else known
+    return all_features(features, X).astype(np.float64, copy=False), targets.columns(targets.encode(y)), weight
+
+
+def _with_left_out(found: RidgeFit, features: RowMap, options: RidgeOptions, probe: Block) -> RidgeFit:
+    r"""Leave rows out by their leverage :math:`h_i = w_i z_i^\top (G + \mu R)^{-1} z_i`."""
+    assert isinstance(found.model, LinearModel)
+    assert found.sums is not None
+    Z, Y, weight = _probed(found, features, probe)
+    sums = found.sums.everything().centered(intercept=options.intercept)
+    penalty = sums.weight * np.where(features.signature > 0, *found.lam)
+    kind = "sym" if options.regularizer == "krein" else "pos"
+    system = sums.gram + np.diag(penalty * features.signature if kind == "sym" else penalty)
+    try:
+        inner = linalg.solve(system, (Z - sums.mean).T, assume_a=kind, check_finite=False)
+    except linalg.LinAlgError:  # λ below rounding: rows are as good as interpolated, and nothing is known of others
+        return replace(found, probe=probe)
+    hat = np.einsum("ij,ji->i", Z - sums.mean, inner) + (1.0 / sums.weight if options.intercept else 0.0)
+    hat = np.minimum(hat * (np.minimum(weight, 1.0) if sums.counts else weight), _LARGEST_HAT)[:, None]
+    fitted = Z @ found.model.coef.T + found.model.intercept
+    left_out = LeftOut((fitted - hat * Y) / (1.0 - hat), Y, weight)
+    return replace(found, left_out=left_out, probe=probe)
 
 
 def _way_of_solving(solver: str, rows: RowSource, look: Look, source: MapSource, options: RidgeOptions) -> str:
@@ -145,13 +202,20 @@ def _way_of_solving(solver: str, rows: RowSource, look: Look, source: MapSource,
 
 
 def _solve_exact(look: Look, merged: MergedRows, targets: Targets, options: RidgeOptions, choice: Choice) -> RidgeFit:
-    model, lam = fit_kernel_model(
-        choice, merged, regularizer=options.regularizer, candidates=options.candidates, intercept=options.intercept
+    model, lam, left_out = fit_kernel_model(
+        choice,
+        merged,
+        regularizer=options.regularizer,
+        candidates=options.candidates,
+        intercept=options.intercept,
+        leave_out=isinstance(targets, LabelTargets),
     )
     lams = np.empty(0) if choice.lams is None else choice.lams
     lams = np.stack([lams, lams], axis=1)
     given = (look.X, look.y, look.weight)
-    return RidgeFit(model, "exact", choice, lam, lams, choice.errors, look.n_rows, targets, rows=given)
+    return RidgeFit(
+        model, "exact", choice, lam, lams, choice.errors, look.n_rows, targets, rows=given, left_out=left_out
+    )
 
 
 def _solve_sums(

@@ -189,7 +189,8 @@ def test_choosing_costs_less_than_solving(n: int, monkeypatch: pytest.MonkeyPatc
 
     def solved(rows: MergedRows, settings: LeafSettings, scored: int, **_: Any) -> SolvedLeaf:
         cubes.append(len(rows) ** 3)
-        errors = LeftOutErrors(np.ones((3, rows.Y.shape[1])), np.ones((3, rows.Y.shape[1])), np.ones(3), np.ones(3))
+        ones = np.ones((3, rows.Y.shape[1]))
+        errors = LeftOutErrors(ones, ones, np.ones(3), np.ones(3), ones, ones)
         return SolvedLeaf(1.0, rows.X, np.zeros(rows.Y.shape, dtype=np.float32), np.zeros(rows.Y.shape[1]), errors)
 
     for module in (leaf_choice, leaf_fit):

@@ -47,7 +47,7 @@ def task_of(X: np.ndarray, y: np.ndarray) -> LocalTask:
 
 
 def fitted(X: np.ndarray, y: np.ndarray) -> LocalPart:
-    return fit_local(task_of(X, y), MatrixRows(X, y))
+    return fit_local(task_of(X, y), MatrixRows(X, y))[0]
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
 
 from krein.estimators.learners.newton_classifier import NewtonClassifier
+from krein.estimators.learners.row_learner import ProbabilityMixin
 from krein.learning.newton.choice import log_chances
 from krein.learning.newton.fitting import Candidates, Chosen
 from krein.learning.path import Regularizer
 from krein.learning.strengths import check_lam, with_ratios
-from krein.rows.dask_rows import is_dask
 
 __all__ = ["KreinLogistic"]
 
@@ -22,7 +23,7 @@ _OF_RIDGE = 0.5 * np.geomspace(25.0, 1.0 / 125.0, 6)
 
 
 @final
-class KreinLogistic(NewtonClassifier):
+class KreinLogistic(ProbabilityMixin, NewtonClassifier):
     r"""Logistic regression in a reproducing kernel Kreĭn space, through features with a signature, with class probabilities.
 
     .. math:: \min_{W, b} \sum_i -s_i \log p_{y_i}(x_i) + \tfrac12 n\lambda \sum_c w_c^\top R\, w_c, \qquad
@@ -135,34 +136,9 @@ class KreinLogistic(NewtonClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def predict_proba(self, X: Any) -> Any:
-        """Probabilities of the classes.
-
-        Parameters
-        ----------
-        X : array, DataFrame, sparse matrix or Dask collection of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes); a lazy dask.array for a Dask collection
-        """
-        return np.exp(self.predict_log_proba(X))
-
-    def predict_log_proba(self, X: Any) -> Any:
-        """Logarithms of the probabilities of the classes.
-
-        Parameters
-        ----------
-        X : array, DataFrame, sparse matrix or Dask collection of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes); a lazy dask.array for a Dask collection
-        """
-        values = self._values(X)
-        if is_dask(values):
-            return values.map_blocks(log_chances, dtype=values.dtype, chunks=(values.chunks[0], (self.classes_.size,)))
-        return log_chances(values)
+    @property
+    def _log_chances(self) -> Callable[[np.ndarray], np.ndarray]:
+        return log_chances
 
     def _candidates(self) -> Candidates:
         given = check_lam(self.lam, self.regularizer)

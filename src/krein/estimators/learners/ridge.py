@@ -13,10 +13,11 @@ from krein._core.checks import one_of, positive_integer, real, truth_value
 from krein._core.threads import quiet_blas
 from krein.estimators.learners.input_checks import check_labels, check_numbers
 from krein.estimators.learners.rollback import unchanged_on_error
-from krein.estimators.learners.row_learner import RowClassifierMixin, RowLearner
+from krein.estimators.learners.row_learner import ProbabilityMixin, RowLearner
 from krein.estimators.maps.fitting import map_source, more_rows
 from krein.learning.chosen_features import MapSource
 from krein.learning.leaves.local import LocalModel
+from krein.learning.link import fit_link
 from krein.learning.model import Model
 from krein.learning.path import Regularizer
 from krein.learning.ridge import SOLVERS, RidgeFit, learn_more, learn_ridge
@@ -328,13 +329,15 @@ class KreinRidge(RegressorMixin, _Ridge):
 
 
 @final
-class KreinRidgeClassifier(RowClassifierMixin, _Ridge):
+class KreinRidgeClassifier(ProbabilityMixin, _Ridge):
     r"""Classification by ridge regression of ±1 targets, one per class, on features with a signature.
 
     .. math:: \hat y(x) = \arg\max_c\ z(x)^\top w_c + b_c
 
-    Parameters are those of `KreinRidge`. Kernel and λ are chosen by squared errors of the targets: the error rate is coarse, and
-    with few rows its choices were worse on new rows.
+    Parameters are those of `KreinRidge`. Probabilities are one increasing function of the decision values of all classes,
+    divided by their sum, which is most likely for training rows each of which the model has not seen (`krein.learning.link`);
+    so the most likely class is the one that is predicted. Kernel and λ are chosen by squared errors of the targets: the error
+    rate is coarse, and with few rows its choices were worse on new rows.
 
     Parameters
     ----------
@@ -358,6 +361,8 @@ class KreinRidgeClassifier(RowClassifierMixin, _Ridge):
     classes_ : ndarray of shape (n_classes,)
     coef_ : ndarray of shape (n_classes, n_components), or (1, n_components) for two classes
     intercept_ : ndarray of shape (n_classes,) or (1,)
+    link_ : Link
+        From decision values to probabilities, learned from leave-one-out values.
     solver_, choice_, model_, feature_importances_, features_, lam_, lams_, scores_, n_rows_
         As in `KreinRidge`.
 
@@ -426,10 +431,31 @@ class KreinRidgeClassifier(RowClassifierMixin, _Ridge):
     def _new_targets(self, classes: Any = None) -> Targets:
         return LabelTargets(None if classes is None else check_labels(classes), self.class_weight)
 
+    def _keep(self, found: RidgeFit) -> None:
+        super()._keep(found)
+        self.link_ = None
+        if found.left_out is not None:
+            weights, order = _signs(found.targets)
+            self.link_ = fit_link(found.left_out.outputs(weights, -1.0, order))
+
     def _outputs(self, model: Model, targets: Targets) -> tuple[Model, Any]:
         assert isinstance(targets, LabelTargets)
-        self.classes_, columns = targets.sorted_classes()
-        columns = columns[1:] if self.classes_.size == 2 else columns
-        # from indicators to ±1: twice the slope, and the offset to match
-        outputs = model.combined(2.0 * np.eye(model.width)[:, columns], -1.0)
+        self.classes_ = targets.sorted_classes()[0]
+        outputs = model.combined(_signs(targets)[0], -1.0)
         return outputs, outputs.constant
+
+    @property
+    def _log_chances(self) -> Callable[[np.ndarray], np.ndarray]:
+        if self.link_ is None:
+            raise AttributeError(
+                "there are no probabilities: the model was saved by a version that did not learn them, or its λ is below rounding; "
+                "fit it again, with a larger lam"
+            )
+        return self.link_
+
+
+def _signs(targets: Targets) -> tuple[np.ndarray, np.ndarray]:
+    """From indicators to ±1, one column for two classes: twice the slope, less one; and the columns of the sorted classes."""
+    assert isinstance(targets, LabelTargets)
+    order = targets.sorted_classes()[1]
+    return 2.0 * np.eye(order.size)[:, order[1:] if order.size == 2 else order], order

@@ -36,7 +36,15 @@ from krein.rows.source import Block, ChunkRows, MatrixRows, RowSource
 from krein.rows.targets import winning_columns
 from krein.similarities import Objects
 
-__all__ = ["RowClassifierMixin", "RowLearner", "labels_of", "row_values", "rows_of", "takes_columns"]
+__all__ = [
+    "ProbabilityMixin",
+    "RowClassifierMixin",
+    "RowLearner",
+    "labels_of",
+    "row_values",
+    "rows_of",
+    "takes_columns",
+]
 
 
 class RowLearner(ExportMixin, SavableMixin, BaseEstimator, ABC):
@@ -246,6 +254,45 @@ class RowClassifierMixin(ClassifierMixin):
 
     def _n_outputs(self) -> int:
         return 1 if self.classes_.size == 2 else int(self.classes_.size)
+
+
+class ProbabilityMixin(RowClassifierMixin):
+    """With probabilities of the classes."""
+
+    @property
+    @abstractmethod
+    def _log_chances(self) -> Callable[[np.ndarray], np.ndarray]:
+        """From values of the decision functions, in columns, to logarithms of probabilities of all classes."""
+
+    def predict_proba(self, X: Any) -> Any:
+        """Probabilities of the classes.
+
+        Parameters
+        ----------
+        X : array, DataFrame, sparse matrix or Dask collection of shape (n_samples, n_features), or objects
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes); a lazy dask.array for a Dask collection
+        """
+        return np.exp(self.predict_log_proba(X))
+
+    def predict_log_proba(self, X: Any) -> Any:
+        """Logarithms of the probabilities of the classes.
+
+        Parameters
+        ----------
+        X : array, DataFrame, sparse matrix or Dask collection of shape (n_samples, n_features), or objects
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes); a lazy dask.array for a Dask collection
+        """
+        values = self._values(X)
+        if is_dask(values):
+            chunks = (values.chunks[0], (self.classes_.size,))
+            return values.map_blocks(self._log_chances, dtype=values.dtype, chunks=chunks)
+        return self._log_chances(values)
 
 
 def takes_columns(features: Any) -> bool:

@@ -34,6 +34,7 @@ from krein.learning.leaves.choice import LeafChoice, LeafRows, choose_part, choo
 from krein.learning.leaves.leaf import LeafSettings, LeftOutErrors, SolvedLeaf, solve_leaf
 from krein.learning.leaves.model import LeafModel, joined
 from krein.learning.leaves.splits import Division, SplitTree, divide, outline
+from krein.learning.link import LeftOut
 from krein.rows.equal import equal_rows
 from krein.rows.source import Parts
 from krein.show.progress import report as told
@@ -68,10 +69,11 @@ _MATRIX_BYTES = 2**30  # of all leaves that are solved at the same time
 @final
 @dataclass(frozen=True, eq=False)
 class LeafFit:
-    """A tree of leaves, and what was chosen for them."""
+    """A tree of leaves, what was chosen for them, and what they say of some rows without them."""
 
     model: LeafModel
     choice: LeafChoice
+    left_out: LeftOut
 
 
 @final
@@ -107,7 +109,19 @@ def fit_leaves(parts: Parts, tree: SplitTree, *, leaf_rows: int = LEAF_ROWS, rep
     choice = choose_part(settings, of, [leaf for fit in fits for leaf in fit.errors])
     width, place = fits[0].model.dual.shape[1] // len(of), of.index(choice.part)
     model = joined(tree, [fit.model.only(slice(place * width, (place + 1) * width)) for fit in fits])
-    return LeafFit(model if np.isfinite(choice.settings.lam) else model.emptied(), choice)
+    errors = [leaf for fit in fits for leaf in fit.errors]
+    weight = np.concatenate([leaf.weight for leaf in errors])
+    targets, global_rest, missed = (
+        np.concatenate([array[:, i * width : (i + 1) * width] for array in arrays])
+        for i, arrays in (
+            (of.index(0.0), [leaf.targets for leaf in errors]),
+            (0, [leaf.targets for leaf in errors]),
+            (place, [leaf.residuals for leaf in errors]),
+        )
+    )
+    if np.isfinite(choice.settings.lam):
+        return LeafFit(model, choice, LeftOut(targets - missed, targets, weight))
+    return LeafFit(model.emptied(), choice, LeftOut(targets - global_rest, targets, weight))
 
 
 def parts_to_look_at(tree: SplitTree) -> list[int]:

@@ -64,12 +64,16 @@ class LeftOutErrors:
     weight : ndarray of shape (n_scored,)
     left : ndarray of shape (n_scored,)
         The share of each that was left out.
+    targets, residuals : ndarray of shape (n_scored, n_outputs)
+        Means over the copies of a row, and what the rest of the leaf misses of them.
     """
 
     squares: np.ndarray
     plain: np.ndarray
     weight: np.ndarray
     left: np.ndarray
+    targets: np.ndarray
+    residuals: np.ndarray
 
 
 @final
@@ -103,14 +107,17 @@ def solve_leaf(rows: MergedRows, settings: LeafSettings, scored: int, *, alone: 
     scatter = rows.scatter[tail] / weight[:, None]
     offset = np.average(rows.Y, axis=0, weights=rows.weight)
     if not (rows.Y - rows.Y[0]).any():  # one class, one value or one row: the constant is exact
-        dual, residual, offset = np.zeros(rows.Y.shape, dtype=np.float32), scatter, rows.Y[0]
+        dual, offset = np.zeros(rows.Y.shape, dtype=np.float32), rows.Y[0]
+        squares, missed = scatter, np.zeros(rows.Y[tail].shape)
     else:
         ridge = _ridge(rows.weight, settings.lam)
         factor = _factorized(settings.kernel.scaled(scale), rows.X, ridge, alone=alone)
         dual = factor.solve(rows.Y - offset)
         free = (1.0 - left) + left * ridge[tail] * factor.inverse_diagonal(weight.size)
-        residual = (np.square(ridge[tail, None] * dual[tail]) + scatter) / np.square(free)[:, None]
-    errors = LeftOutErrors(residual, np.square(rows.Y[tail]) + scatter, weight, left)
+        missed = ridge[tail, None] * dual[tail]
+        squares = (np.square(missed) + scatter) / np.square(free)[:, None]
+        missed = missed / free[:, None]
+    errors = LeftOutErrors(squares, np.square(rows.Y[tail]) + scatter, weight, left, rows.Y[tail], missed)
     return SolvedLeaf(scale, rows.X, dual, offset, errors)
 
 

@@ -16,6 +16,7 @@ from krein.learning.leaves.dealt_rows import DealtRows
 from krein.learning.leaves.fit import Report, coarse_tree, fit_leaves, leaf_rows_for
 from krein.learning.leaves.model import LeafModel
 from krein.learning.leaves.splits import SplitTree
+from krein.learning.link import LeftOut
 from krein.learning.metric import LearnedMetric, placed_metric
 from krein.learning.model import Model
 from krein.learning.tuning.placement import Placement, normal_scores, scaled_columns
@@ -153,13 +154,14 @@ def plan_local(
     return LocalPlan(placement, metric, tree, leaf_rows, center, unit)
 
 
-def fit_local(task: LocalTask, rows: RowSource, *, report: Report | None = None) -> LocalPart:
-    """Deal rows to leaves and solve them; what is kept is in the units of the targets."""
+def fit_local(task: LocalTask, rows: RowSource, *, report: Report | None = None) -> tuple[LocalPart, LeftOut]:
+    """Deal rows to leaves and solve them; what is kept, and what is said of some rows without them, in the units of the targets."""
     plan, report = task.plan, report or partial(told, "parts")
     parts = rows.deal(DealtRows(plan.tree, task))
     fit = fit_leaves(parts, plan.tree, leaf_rows=plan.leaf_rows, report=report)
     found = LocalPart(plan.placement, fit.model, fit.choice.part, fit.choice.settings.lam, plan.metric)
-    return found.combined(np.diag(plan.unit), plan.center)
+    values, targets = (part * plan.unit + plan.center for part in (fit.left_out.values, fit.left_out.targets))
+    return found.combined(np.diag(plan.unit), plan.center), LeftOut(values, targets, fit.left_out.weight)
 
 
 @final

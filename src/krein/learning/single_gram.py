@@ -14,7 +14,10 @@ from krein.kernels.gram import radial_gram
 
 __all__ = ["cross_gram", "lower_gram", "median_distance"]
 
-_ROWS, _COLUMNS = 256, 2048  # of a block: 2 MiB in single precision, which the passes of a kernel find in cache
+_ROWS, _COLUMNS = (
+    128,
+    1024,
+)  # of a block: half a MiB in single precision, which a kernel's passes find in a core's cache
 # Squared distances below this share of ‖x‖² + ‖y‖² have lost more than half of float32's digits and are computed again.
 _CANCELLED = 5e-4
 _PAIRS_AT_A_TIME = 2**18  # entries of the differences that are computed again

@@ -10,7 +10,7 @@ CONTEST := .venv-contest
 OLDEST := .venv-oldest
 NEWEST := .venv-newest
 
-.PHONY: demo test test-oldest test-newest test-processors test-conditions test-perturbed test-seeds test-loaded mutate compare-processors test-bounds coverage lint bench bench-learning bench-scale history house docs release-check clean fuzz soak
+.PHONY: demo test test-oldest test-newest test-processors test-conditions test-perturbed test-seeds test-loaded mutate compare-processors test-bounds coverage lint bench bench-learning bench-scale history house docs release-check clean fuzz shapes soak
 
 $(SETUP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -51,6 +51,10 @@ fuzz: $(SETUP)
 	cd tests && ../$(BIN)/python -m fuzz $(FUZZ_ARGS)
 	cd tests && ../$(BIN)/python -m fuzz --oracle $(ORACLE_ARGS)
 	KREIN_HOSTILE_SEEDS=$(HOSTILE_SEEDS) $(BIN)/python -m pytest -n 2 -q tests/files/test_hostile_models.py
+
+# Time and memory of fits by the shape of a table, against a model of cost: SHAPES_ARGS="--only ridge --model 20"
+shapes: $(SETUP)
+	$(BIN)/python tools/shapes.py $(SHAPES_ARGS)
 
 # An hour of use, and what grew: SOAK_ARGS="--minutes 5"
 soak: $(SETUP)

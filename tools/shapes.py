@@ -2,8 +2,8 @@
 
 Each shape of a grid (rows, columns, share of entries that are not zero, classes or targets) is learned in a process of its own,
 whose processor time and peak memory are compared with a model of cost: the multiplications of the work that is to be done, at the
-speed of a product of matrices on this processor here and now. A fit that takes more than three times its model, or more than a minute
-without the model saying so, is an error. ``make shapes`` writes a table and a plot.
+speed of a product of matrices on this processor here and now. A fit that takes more than three times its model, or more than a
+minute without the model saying so, is an error. ``make shapes`` writes a table and a plot.
 """
 
 from __future__ import annotations

@@ -62,6 +62,7 @@ MODELS: dict[str, Callable[[], Any]] = {
     "nystroem of distances": lambda: nystroem(kernel=krein.DistanceKernel("cityblock", power=1.0)).fit(X),
     "tuned, on the sphere": lambda: tuned(NTK()).fit(X, Y),
     "tuned, learned metric": lambda: tuned(Gaussian(), metric="learned").fit(X, Y),
+    "leverage": lambda: baselines.LeverageNystroem(n_components=16, random_state=0).fit(X),
     "tensor sketch": lambda: baselines.TensorSketch(n_components=16, random_state=0).fit(X),
     "arc-cosine features": lambda: baselines.ArcCosineFeatures(n_components=24, random_state=0).fit(X),
     "random Maclaurin": lambda: baselines.RandomMaclaurin(n_components=24, random_state=0).fit(X),

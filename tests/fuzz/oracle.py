@@ -165,7 +165,8 @@ def _by_ratios(case: Case) -> bool:
 def _compared_alike(case: Case) -> bool:
     """Columns of sparse rows are not centered, and their landmarks no means."""
     nystroem = case.name == "KreinNystroem" or isinstance(case.arguments.get("features"), krein.KreinNystroem)
-    return not _chosen(case) and not nystroem
+    chosen = _chosen(case) or (case.name in EXACT and case.arguments.get("kernel") is None)
+    return not chosen and not nystroem
 
 
 def _always(case: Case) -> bool:

@@ -12,7 +12,7 @@ from krein._core.checks import one_of, positive_real, truth_value
 from krein._core.rows import rows_times
 from krein._core.threads import quiet_blas
 from krein.estimators.frozen_params import FrozenParamsMixin
-from krein.estimators.learners.flipped_machine import FlippedMachine, chosen_cost
+from krein.estimators.learners.flipped_machine import FlippedMachine, bounded, chosen_cost
 from krein.estimators.learners.input_checks import check_labels, check_numbers, check_weight
 from krein.estimators.learners.kernel_matrix import KernelMatrixMixin
 from krein.estimators.learners.telling import tells_stages
@@ -274,7 +274,7 @@ class ExactKreinSVC(KernelMatrixMixin, SavableMixin, ClassifierMixin, FrozenPara
         factors = class_factors(self.class_weight, classes, np.bincount(labels, copies.weight))
         trained, choice = self._train(X, np.where(y[:, None] == classes, 1.0, -1.0), weight)
         matrix = copies.matrix(trained.matrix)
-        problem = y[copies.first], copies.weight, np.ones(labels.size) if factors is None else factors[labels]
+        problem = y[copies.first], bounded(copies.weight), np.ones(labels.size) if factors is None else factors[labels]
         costs, scores = None, None
         if given is None:
             given, costs, scores = chosen_cost(matrix, *problem, tol)

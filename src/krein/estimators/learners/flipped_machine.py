@@ -13,12 +13,12 @@ from krein.nystroem import signed_spectrum
 from krein.nystroem.spectrum import SignedSpectrum
 from krein.show.progress import report
 
-__all__ = ["FlippedMachine", "chosen_cost"]
+__all__ = ["FlippedMachine", "bounded", "chosen_cost"]
 
 _CACHE = 500  # megabytes that LibSVM may keep of the kernel matrix
-_LEAST_ITERATIONS = (
-    10**6
-)  # before LibSVM gives up with a warning: costs that no machine can meet would keep it busy for ever
+# before LibSVM gives up with a warning: costs that no machine can meet would keep it busy for ever
+_LEAST_ITERATIONS = 10**6
+_FACTOR = 1e9
 _USUAL = 100.0  # C for a matrix whose eigenvalues have a mean size of one; noise in the labels wants less, a narrow kernel more
 _OTHERS = (1.0, 10.0, 1000.0)
 _MOST = 800  # objects that take part in the choice
@@ -62,6 +62,12 @@ class FlippedMachine:
         flipped = np.zeros(block.shape)  # LibSVM reads the columns of support vectors only
         flipped[:, self.machine.support_] = block @ self.carry
         return np.asarray(self.machine.predict(flipped) == labels)
+
+
+def bounded(weight: np.ndarray) -> np.ndarray:
+    """Weights within a factor of the median beyond which a price is infinite or nothing, as LibSVM's numbers go."""
+    middle = float(np.median(weight))
+    return np.asarray(np.clip(weight, middle / _FACTOR, middle * _FACTOR))
 
 
 def chosen_cost(

@@ -138,7 +138,7 @@ def distance(found: np.ndarray, expected: np.ndarray) -> float:
 
 def _chosen(case: Case) -> bool:
     """Columns are placed: nothing says how they are compared."""
-    return case.name in PLACED and not {"features", "kernel"} & set(case.arguments)
+    return case.name in (*PLACED, *EXACT) and not {"features", "kernel"} & set(case.arguments)
 
 
 def _no_draws(case: Case) -> bool:
@@ -153,8 +153,9 @@ def _learner(case: Case) -> bool:
 
 
 def _looks_at_values(case: Case) -> bool:
-    """Not where rows are held out by their numbers."""
-    return _learner(case) and case.arguments.get("selection") != "validation"
+    """Not where rows are held out by their numbers, nor where a distance takes them as objects, which nobody merges."""
+    distance_given = isinstance(case.arguments.get("kernel"), (krein.DistanceKernel, str))
+    return _learner(case) and case.arguments.get("selection") != "validation" and not distance_given
 
 
 def _by_ratios(case: Case) -> bool:

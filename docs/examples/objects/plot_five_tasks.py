@@ -2,9 +2,9 @@
 Five tasks, from import to accuracy
 ===================================
 
-Strings, series of many lengths, sets, graphs, and a matrix of distances: objects that are not rows of numbers. Each is learned from
-and cross-validated in one line, as ``kernel`` takes the name of a distance, any function of two objects, or ``"precomputed"``. Beside
-it stands what scikit-learn or aeon need for the same, on the same folds.
+Strings, series of many lengths, sets, graphs, and a matrix of distances: objects that are not rows of numbers. Each is learned
+from and cross-validated in one line, as ``kernel`` takes the name of a distance, any function of two objects, or
+``"precomputed"``. Beside it stands what scikit-learn or aeon need for the same, on the same folds.
 """
 
 # %%

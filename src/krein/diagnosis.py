@@ -8,8 +8,7 @@ import numpy as np
 
 from krein._core.checks import real, truth_value
 from krein.kernels import Kernel, parse_kernel
-from krein.learning.folds import N_FOLDS
-from krein.learning.negative_part import score_negative_part
+from krein.learning.folds import N_FOLDS, score_negative_part
 from krein.matrices import check_kind
 from krein.matrices.entries import EntryScan, TriangleCheck, as_square, check_triangles, in_range, scan_entries
 from krein.matrices.matrix_diagnosis import MatrixDiagnosis, PartScores

@@ -10,9 +10,9 @@ from krein.learning import (
     signed_components,
     solve_definite,
 )
-from krein.learning.dual import dual_problem
 from krein.learning.folds import fold_scores, ranked_folds
 from krein.learning.leave_one_out import loo_scores, spectrum_scores
+from krein.learning.path import dual_problem
 from krein.learning.ridge_choice import gcv_scores, held_out_scores
 
 REGULARIZERS = [("hilbert", 1.0), ("two", 0.05), ("two", 30.0), ("krein", 1.0)]

@@ -9,11 +9,10 @@ import numpy as np
 from scipy import linalg
 
 from krein._core.threads import blas_threads, quiet_blas
-from krein.learning.dual import DualProblem, dual_problem
 from krein.learning.folds import fold_scores
 from krein.learning.leave_one_out import spectrum_scores
 from krein.learning.limits import MARGINS
-from krein.learning.path import Regularizer, check_clearance, clearance
+from krein.learning.path import DualProblem, Regularizer, check_clearance, clearance, dual_problem
 from krein.learning.strengths import GRID, best_candidate, by_ratio, with_ratios
 
 __all__ = ["ExactRidgeSolution", "fit_exact_ridge"]

@@ -11,14 +11,13 @@ import scipy.sparse as sp
 from krein._core.memory import check_memory
 from krein._core.rows import rows_times
 from krein.kernels import Kernel
-from krein.learning.dual import dual_problem
 from krein.learning.exact_ridge import fit_exact_ridge
 from krein.learning.folds import fold_values
 from krein.learning.leave_one_out import factor_residuals
 from krein.learning.limits import MARGINS
 from krein.learning.link import LeftOut
 from krein.learning.model import Model
-from krein.learning.path import Regularizer
+from krein.learning.path import Regularizer, dual_problem
 from krein.learning.solve import RidgeFactor, ridge_factor
 from krein.learning.tuning.choice import Choice
 from krein.learning.tuning.placement import Placement

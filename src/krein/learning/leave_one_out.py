@@ -20,10 +20,9 @@ from scipy import linalg
 from krein._core.rows import row_blocks, rows_times
 from krein._core.threads import share
 from krein.features import RowMap
-from krein.learning.dual import DualProblem, dual_problem
 from krein.learning.folds import fold_scores
 from krein.learning.limits import MARGINS
-from krein.learning.path import Regularizer, RidgePath, ridge_path
+from krein.learning.path import DualProblem, Regularizer, RidgePath, dual_problem, ridge_path
 from krein.learning.solve import RidgeFactor, ridge_factor
 from krein.learning.strengths import COARSE_GRID, best_candidate
 from krein.learning.sums import CenteredSums

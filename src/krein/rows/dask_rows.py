@@ -5,21 +5,22 @@ from __future__ import annotations
 import copy
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import CancelledError
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, TypeVar, final
 
 import numpy as np
 
+from krein._core.errors import ClusterError
 from krein.features import RowMap
 from krein.rows import look as looks
 from krein.rows.blocks import checked_weight, finite_rows
-from krein.rows.dask_compute import compute_all, import_dask
 from krein.rows.look import Look, LookSums
 from krein.rows.sample import sample_numbers
 from krein.rows.source import Add, Dealt, Report, Result, RowSource
 from krein.rows.targets import Targets
 
-__all__ = ["DaskRows", "head_row", "is_dask", "map_rows", "transform"]
+__all__ = ["DaskRows", "compute_all", "head_row", "import_dask", "is_dask", "map_rows", "transform"]
 
 _FAN_IN = 4  # sums merged at a time: a worker holds at most this many D × D matrices beside its own
 _KEEP_BYTES = 2**30  # rows of so many bytes stay in the memory of the cluster between passes: less than any worker has
@@ -120,7 +121,7 @@ class DaskRows(RowSource):
         return _DaskParts(self, list(dask.persist(*parts)))
 
     def compute(self, *parts: Any) -> Any:
-        """Compute what was made of these rows; see `krein.rows.dask_compute.compute_all`."""
+        """Compute what was made of these rows; see `krein.rows.dask_rows.compute_all`."""
         size = f" of up to {max(self.X.chunks[0]):,} rows of {self.X.shape[1]:,} columns"
         return compute_all(*parts, block=size)
 
@@ -284,3 +285,47 @@ def _aligned(values: Any, X: Any, name: str) -> Any:
             f"X and {name} have inconsistent lengths: {X.shape[0]} and {values.shape[0]}; pass one entry per row"
         )
     return values.rechunk({0: X.chunks[0], **({1: -1} if values.ndim == 2 else {})})
+
+
+_SMALLER = (
+    "use smaller blocks (X.rechunk), a map of fewer columns (n_components), fewer threads or more memory for each worker "
+    "(memory_limit)"
+)
+
+
+def import_dask() -> Any:
+    """Dask with its arrays, or an error that names the extra."""
+    try:
+        import dask
+        import dask.array
+    except ImportError as error:
+        raise ImportError("Dask collections need dask.array; install it with: pip install 'krein[dask]'") from error
+    return dask
+
+
+def compute_all(*parts: Any, block: str = "") -> Any:
+    """Compute Dask collections with the active scheduler.
+
+    Errors of tasks come out as they were raised. Those of the cluster itself say what most likely happened and what to do.
+    """
+    try:
+        return import_dask().compute(*parts)
+    except MemoryError as error:
+        raise MemoryError(f"a worker had no memory for a block{block}: {error}; {_SMALLER}") from error
+    except CancelledError as error:
+        raise ClusterError(
+            f"the cluster failed before the fit was done, most likely because its scheduler is gone or was restarted: {error}; "
+            "the model is as it was before the fit: connect a new distributed.Client and fit again"
+        ) from error
+    except Exception as error:
+        if not _is_killed_worker(error):
+            raise
+        raise ClusterError(
+            f"several workers died at the same block{block}, most likely for lack of memory: Dask stops a worker that uses "
+            f"95 % of its memory limit; {_SMALLER}. The logs of the workers have the reason. Dask says: {error}"
+        ) from error
+
+
+def _is_killed_worker(error: Exception) -> bool:
+    distributed = sys.modules.get("distributed")
+    return distributed is not None and isinstance(error, distributed.scheduler.KilledWorker)

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.metrics import log_loss
 
-from krein.learning.newton.choice import Scores, best_strength, held_out_scores, held_out_values, log_chances
+from krein.learning.newton.held_out import Scores, best_strength, held_out_scores, held_out_values, log_chances
 from krein.learning.newton.labeled import LabeledRows, deal_folds
 from krein.learning.newton.machines import Machine
 from krein.learning.newton.minimize import minimize

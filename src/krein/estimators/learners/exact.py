@@ -11,11 +11,11 @@ from sklearn.utils.validation import check_is_fitted
 from krein._core.checks import one_of, positive_real, truth_value
 from krein._core.rows import rows_times
 from krein._core.threads import quiet_blas
-from krein.estimators.frozen_params import FrozenParamsMixin
+from krein.estimators.learners.careful import tells_stages
 from krein.estimators.learners.flipped_machine import FlippedMachine, bounded, chosen_cost
 from krein.estimators.learners.input_checks import check_labels, check_numbers, check_weight
 from krein.estimators.learners.kernel_matrix import KernelMatrixMixin
-from krein.estimators.learners.telling import tells_stages
+from krein.estimators.mixins import FrozenParamsMixin
 from krein.files.models import SavableMixin
 from krein.learning.exact_ridge import fit_exact_ridge
 from krein.learning.strengths import check_lam

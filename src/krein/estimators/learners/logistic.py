@@ -10,8 +10,8 @@ import numpy as np
 
 from krein.estimators.learners.newton_classifier import NewtonClassifier
 from krein.estimators.learners.row_learner import ProbabilityMixin
-from krein.learning.newton.choice import log_chances
 from krein.learning.newton.fitting import Candidates, Chosen
+from krein.learning.newton.held_out import log_chances
 from krein.learning.path import Regularizer
 from krein.learning.strengths import check_lam, with_ratios
 

@@ -11,9 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from krein._core.checks import positive_integer, truth_value
 from krein._core.threads import quiet_blas
-from krein.estimators.learners.rollback import unchanged_on_error
+from krein.estimators.learners.careful import tells_stages, unchanged_on_error
 from krein.estimators.learners.row_learner import row_values, rows_of, takes_columns
-from krein.estimators.learners.telling import tells_stages
 from krein.estimators.maps.base import row_map
 from krein.estimators.maps.fitting import copy_input_tags, count_rows, given_map
 from krein.features import RowMap

@@ -11,8 +11,8 @@ from sklearn.base import RegressorMixin
 
 from krein._core.checks import one_of, positive_integer, real, truth_value
 from krein._core.threads import quiet_blas
+from krein.estimators.learners.careful import unchanged_on_error
 from krein.estimators.learners.input_checks import check_labels, check_numbers
-from krein.estimators.learners.rollback import unchanged_on_error
 from krein.estimators.learners.row_learner import ProbabilityMixin, RowLearner
 from krein.estimators.maps.fitting import map_source, more_rows
 from krein.learning.chosen_features import MapSource

@@ -12,10 +12,8 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from krein._core.threads import quiet_blas
-from krein.estimators.exporting import ExportMixin
+from krein.estimators.learners.careful import tells_stages, unchanged_on_error
 from krein.estimators.learners.input_checks import check_block, check_rows
-from krein.estimators.learners.rollback import unchanged_on_error
-from krein.estimators.learners.telling import tells_stages
 from krein.estimators.maps.base import TransformerMap, row_map
 from krein.estimators.maps.fitting import (
     copy_input_tags,
@@ -25,6 +23,7 @@ from krein.estimators.maps.fitting import (
     objects_as_features,
     takes_all_at_once,
 )
+from krein.estimators.mixins import ExportMixin
 from krein.export import Expression, translate
 from krein.features import RowMap
 from krein.files.models import SavableMixin

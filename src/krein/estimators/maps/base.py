@@ -16,9 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 from krein._core.errors import ExportError
 from krein._core.rows import rows_times
 from krein._core.threads import quiet_blas
-from krein.estimators.exporting import ExportMixin
-from krein.estimators.frozen_params import FrozenParamsMixin
 from krein.estimators.maps.objects import takes_objects
+from krein.estimators.mixins import ExportMixin, FrozenParamsMixin
 from krein.estimators.numbers import checked_rows
 from krein.export import Expression, translate
 from krein.features import RowMap

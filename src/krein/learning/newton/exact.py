@@ -8,7 +8,6 @@ from typing import final
 import numpy as np
 
 from krein.learning.kernel_model import KernelModel
-from krein.learning.newton.choice import Scores, held_out_scores
 from krein.learning.newton.fitting import (
     N_FOLDS,
     Candidates,
@@ -18,6 +17,7 @@ from krein.learning.newton.fitting import (
     fit_features,
     penalty_factor,
 )
+from krein.learning.newton.held_out import Scores, held_out_scores
 from krein.learning.newton.labeled import LabeledRows, deal_folds
 from krein.learning.newton.machines import Machine
 from krein.learning.newton.rows import MemoryRows

@@ -10,7 +10,7 @@ import numpy as np
 
 from krein.learning.leave_one_out import loo_scores
 from krein.learning.limits import MARGINS
-from krein.learning.newton.choice import Scores, best_strength, held_out_scores
+from krein.learning.newton.held_out import Scores, best_strength, held_out_scores
 from krein.learning.newton.labeled import LabeledRows, deal_folds
 from krein.learning.newton.machines import LinearFit, Machine, Preparation, fit_machine
 from krein.learning.newton.passes import RowTask, prepared_passes

@@ -1,4 +1,4 @@
-"""A fit that fails leaves its estimator as it was."""
+"""What goes with every fit: one that fails leaves its estimator as it was, and one that is asked to shows how far it is."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-__all__ = ["unchanged_on_error"]
+from krein.show.progress import stages
+
+__all__ = ["tells_stages", "unchanged_on_error"]
 
 Estimator = TypeVar("Estimator")
 Arguments = ParamSpec("Arguments")
@@ -48,3 +50,16 @@ def unchanged_on_error(
         return result
 
     return careful
+
+
+def tells_stages(
+    method: Callable[Concatenate[Estimator, Arguments], Result],
+) -> Callable[Concatenate[Estimator, Arguments], Result]:
+    """Show the stages of a method of an estimator whose ``verbose`` is true."""
+
+    @wraps(method)
+    def telling(self: Any, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+        with stages(bool(self.verbose)):
+            return method(self, *args, **kwargs)
+
+    return telling

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from krein.learning.folds import held_out_predictions
-from krein.learning.negative_part import score_negative_part
+from krein.learning.folds import held_out_predictions, score_negative_part
 
 
 def signed(rng, n=120):

@@ -21,7 +21,7 @@ COMMANDS = {
     "diagnose": "Find out whether a kernel has a finite measure or a decomposition, or a matrix is indefinite, and what to use.",
     "plot": "Draw a kernel and its signed measure: the paper's Figure 1.",
     "approximate": "Measure how well and how fast random features approximate a kernel on the rows of a table.",
-    "train": "Train a ridge model, or a logistic one, on a table and save it.",
+    "train": "Train a ridge model on a table and save it.",
     "predict": "Predict with a trained model, and score the predictions of rows whose target the table has.",
     "compare": "Train krein's learners and others on the same folds, and write a page of accuracies and times.",
     "reproduce": "Compute the paper's figures and tables with a verdict on each claim; resumes after an interruption.",

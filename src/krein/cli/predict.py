@@ -36,7 +36,7 @@ def predict(
     learner, notes = read_model(model)
     columns, target, task = _columns_of(learner, notes, model)
     if proba and not hasattr(learner, "predict_proba"):
-        raise ValueError(f"a {type(learner).__name__} has no probabilities; train with --proba, or leave it out")
+        raise ValueError(f"a {type(learner).__name__} has no probabilities; leave --proba out")
     table = open_table(data, sep=sep, decimal=decimal)
     kind: Literal["label", "number"] = "label" if task == "classification" else "number"
     parts: dict[str, list[np.ndarray]] = {"found": [], "chances": [], "truth": [], "names": []}

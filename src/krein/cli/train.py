@@ -14,7 +14,7 @@ from krein._core.errors import ModelFileError
 from krein.cli.options import ChunkRows, Decimal, Drop, Rows, Seed, Separator
 from krein.cli.output import console, report_card, text_grid
 from krein.cli.tables import check_out, fair_sample, features_of, reading, task_of
-from krein.estimators import KreinLogistic, KreinRidge, KreinRidgeClassifier, SignedFourierFeatures, TunedFeatures
+from krein.estimators import KreinRidge, KreinRidgeClassifier, SignedFourierFeatures, TunedFeatures
 from krein.files.models import save_model
 from krein.files.tables import TableChunks, open_table
 from krein.kernels import parse_kernel
@@ -26,7 +26,6 @@ _SCALINGS = ("auto", "standard", "minmax", "none")
 _GIVEN_WIDTH, _GIVEN_SCALING = 512, "minmax"  # where a kernel is given and nothing else
 # What KreinRidge and KreinRidgeClassifier choose λ by when nothing else is asked of them.
 _CRITERION = "leave-one-out mean squared error"
-_LOGISTIC_CRITERION = "log-loss of rows in folds left out"
 _EXACT_CRITERION = "squared error of left-out rows, relative to that of a constant"
 _SHOWN = 10  # trials in the table
 _SAMPLE, _HELD_OUT = 5_000, 0.2  # rows drawn to measure the error that a person knows, and the share that is left out
@@ -52,10 +51,6 @@ def train(
     regularizer: Annotated[str, typer.Option(help="hilbert, two or krein.")] = "hilbert",
     lam: Annotated[str, typer.Option(help="Strength of the regularizer, or auto.")] = "auto",
     scaling: Annotated[str, typer.Option(help="auto, standard, minmax or none.")] = "auto",
-    proba: Annotated[
-        bool,
-        typer.Option("--proba", help="Learn probabilities of classes, by logistic regression, for predict --proba."),
-    ] = False,
     drop: Drop = None,
     name: Annotated[str | None, typer.Option("--id", help="Column that names the rows; it is left out.")] = None,
     sep: Separator = None,
@@ -63,20 +58,16 @@ def train(
     chunk_rows: ChunkRows = 50_000,
     seed: Seed = 0,
 ) -> dict[str, Any]:
-    """Train a ridge model, or a logistic one, on a table and save it. By default kernel, scale and λ are chosen from the data."""
+    """Train a ridge model on a table and save it. By default kernel, scale and λ are chosen from the data."""
     check_out(out, ModelFileError, inputs=[data])
     one_of(scaling, "scaling", _SCALINGS)
     table = open_table(data, sep=sep, decimal=decimal)
     columns = features_of(table, target, [*(drop or []), *([] if name is None else [name])])
     kind, found = task_of(TableChunks(table, columns, target, kind="label", chunk_rows=chunk_rows), task)
-    if proba and found == "regression":
-        raise ValueError(
-            f"--proba is for classes, and {target!r} holds quantities; leave it out, or use --task classification"
-        )
     width, given_lam = _number_or_auto(n_components, "n_components", int), _number_or_auto(lam, "lam", float)
 
     def new_model() -> Any:
-        learner: Any = KreinLogistic if proba else KreinRidgeClassifier if found == "classification" else KreinRidge
+        learner = KreinRidgeClassifier if found == "classification" else KreinRidge
         features = _features(kernel, width, scaling, seed)
         return learner(features, solver=solver, regularizer=regularizer, lam=given_lam, random_state=seed)
 
@@ -127,7 +118,7 @@ def _facts(model: Any, kernel: str, held: _HeldOut | None) -> dict[str, Any]:
         "model": type(model).__name__,
         "solver": model.solver_,
         "kernel": kernel if kernel != "auto" or model.choice_ is None else repr(model.choice_.kernel),
-        "n_rows": getattr(model, "n_rows_", None),
+        "n_rows": model.n_rows_,
         "n_columns": model.n_features_in_,
         "n_components": None if exact else int(model.features_.signature.size),
         "lam": model.lam_,
@@ -135,9 +126,7 @@ def _facts(model: Any, kernel: str, held: _HeldOut | None) -> dict[str, Any]:
     }
     if model.lam == "auto":
         facts["criterion"] = _score_chosen(model)
-        facts["criterion_is"] = (
-            _LOGISTIC_CRITERION if isinstance(model, KreinLogistic) else _EXACT_CRITERION if exact else _CRITERION
-        )
+        facts["criterion_is"] = _EXACT_CRITERION if exact else _CRITERION
     return facts
 
 

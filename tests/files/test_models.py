@@ -89,6 +89,15 @@ def test_feature_maps_and_components(features, tmp_path):
     np.testing.assert_array_equal(load_model(path).transform(X), fitted.transform(X))
 
 
+def test_a_machine_of_few_rows_is_read_again(tmp_path):
+    """Before: costs that no fold could try have no score, and the file was refused."""
+    X, y = np.array([[0.0], [1.0]]), np.array([0, 1])
+    model = ExactKreinSVC().fit(X, y)
+    assert not np.isfinite(model.cv_scores_).all()
+    model.save(tmp_path / "model.npz")
+    np.testing.assert_array_equal(load_model(tmp_path / "model.npz").cv_scores_, model.cv_scores_)
+
+
 def test_names_of_columns_and_notes_are_kept(tmp_path):
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(X, columns=list("abcde"))

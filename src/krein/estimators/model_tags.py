@@ -119,7 +119,9 @@ register("krein.pca", unstored=_SHOWS, learned=_PCA)(KreinPCA)
 register(
     "krein.exact-ridge", unstored=_SHOWS, learned={**_EXACT, "lam_": float | tuple[float, float]}, upgrade=_no_calls
 )(ExactKreinRidge)
-register("krein.exact-svc", unstored=_SHOWS, learned=_EXACT_SVC, upgrade=_no_calls)(ExactKreinSVC)
+register("krein.exact-svc", unstored=_SHOWS, learned=_EXACT_SVC, unbounded=("cv_scores_",), upgrade=_no_calls)(
+    ExactKreinSVC
+)
 register("krein.signed-fourier-features", learned=_FOURIER)(SignedFourierFeatures)
 register("krein.nystroem", learned=_NYSTROEM, upgrade=_no_calls)(KreinNystroem)
 # the error of a map that has no kernel of this library is not a number

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
+from krein._core.checks import truth_value
 from krein.show.progress import stages
 
 __all__ = ["tells_stages", "unchanged_on_error"]
@@ -59,7 +60,7 @@ def tells_stages(
 
     @wraps(method)
     def telling(self: Any, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
-        with stages(bool(self.verbose)):
+        with stages(truth_value(self.verbose, "verbose")):
             return method(self, *args, **kwargs)
 
     return telling

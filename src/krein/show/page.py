@@ -8,7 +8,7 @@ from krein.show.table import Table
 
 __all__ = ["document", "figures_html", "table_html"]
 
-_MOST_COLUMNS = 8  # that stand side by side on a desk; more are set smaller, and their cells broken
+_MOST_COLUMNS = 7  # that stand side by side on a desk; more are set smaller, and their cells broken
 
 _CSS = """
 :root { color-scheme: light dark; --ink: #1b1d20; --soft: #5c6470; --page: #fcfcfa; --card: #ffffff; --line: #dfe2e6;

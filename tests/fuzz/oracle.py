@@ -33,6 +33,7 @@ __all__ = ["RELATIONS", "Opinion", "Relation", "judge"]
 FILLS = (-9999.0, 1e20, 9.97e36, 1e300)  # what stands for "missing" in files, and beyond
 SINGLE, DOUBLE = 2.0**-24, 2.0**-52
 SEARCH = 1e-7  # share of the gradient that a search may leave
+CUT = 1e-5  # of the largest eigenvalue, which grows with the rows: what a map of landmarks drops in single precision
 ROUGH = 1e-3  # of single precision, of columns with four digits, of searches
 EXACT = ("ExactKreinRidge", "ExactKreinSVC")
 MAPS = ("SignedFourierFeatures", "KreinNystroem", "SphericalRandomFeatures", "TensorSketch")
@@ -167,9 +168,12 @@ def _by_ratios(case: Case) -> bool:
 
 def _compared_alike(case: Case) -> bool:
     """Columns of sparse rows are not centered, and their landmarks no means."""
-    nystroem = case.name == "KreinNystroem" or isinstance(case.arguments.get("features"), krein.KreinNystroem)
-    chosen = _chosen(case) or (case.name in EXACT and case.arguments.get("kernel") is None)
-    return not chosen and not nystroem
+    placed = case.name in PLACED and "features" not in case.arguments
+    return not placed and not _chosen(case) and not _by_landmarks(case)
+
+
+def _by_landmarks(case: Case) -> bool:
+    return case.name == "KreinNystroem" or isinstance(case.arguments.get("features"), krein.KreinNystroem)
 
 
 def _always(case: Case) -> bool:
@@ -390,7 +394,10 @@ def judge(case: Case, relation: Relation) -> Verdict:
             if not apart <= allowed:
                 local = getattr(one.model, "solver_", "") == "local"  # leaves are solved in single precision
                 rough = relation.unit > DOUBLE or local or hasattr(one.model, "tol")
-                allowed = min(relation.limit, max(ROUGH if rough else 1e-6, 30.0 * one.noise(relation.unit)))
+                known = ROUGH if rough else 1e-6
+                if relation.unit == SINGLE and _by_landmarks(case):
+                    known = max(known, 2.0 * CUT * case.table.n_rows)
+                allowed = min(relation.limit, max(known, 30.0 * one.noise(relation.unit)))
         except DOCUMENTED as error:
             if relation.may_decline or _declines(one):
                 return Verdict("refused", f"{case.name}: {error}")

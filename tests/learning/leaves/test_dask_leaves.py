@@ -115,4 +115,5 @@ def test_a_killed_worker_changes_nothing(monkeypatch: pytest.MonkeyPatch, tmp_pa
         )
         helper.join()
     assert killed.exists()
-    np.testing.assert_allclose(model.predict(X), expected, atol=1e-8)
+    # leaves are solved in single precision, to five digits, and a worker need not have the last digits of this process
+    np.testing.assert_allclose(model.predict(X), expected, atol=1e-5)

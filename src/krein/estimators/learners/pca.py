@@ -24,6 +24,8 @@ from krein.rows.blocks import feature_blocks
 
 __all__ = ["KreinPCA"]
 
+_ROUNDED = 32.0  # units in the last place
+
 
 @final
 class KreinPCA(SavableMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -108,12 +110,16 @@ class KreinPCA(SavableMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         center = truth_value(self.center, "center")
         given = given_map(self.kernel, self.features, self.random_state, count_rows(X))
         rows, source = rows_of(self, given, None, X)
-        features = source.fit(rows.look(summarize=source.tuning is not None), None, None)
+        look = rows.look(summarize=source.tuning is not None)
+        features = source.fit(look, None, None)
         empty = NormalSums(None if center else np.zeros(features.signature.shape[0]))
         sums = rows.reduce(empty, partial(_add_block, features))
         scatter = sums.centered(intercept=center)
         found = principal_axes(scatter.gram, features.signature, self.n_components)
-        if not found.values.size:
+        # of rows that are all the same, what is left beside the mean is the rounding of their features
+        rounding = _ROUNDED * float(np.finfo(np.float32 if look.X.dtype == np.float32 else np.float64).eps)
+        spread = float(np.trace(scatter.gram)) / scatter.weight
+        if not found.values.size or spread <= rounding**2 * float(scatter.mean @ scatter.mean):
             raise ValueError(
                 f"all rows have the same features (n_samples={sums.rows}), so there are no principal components; pass "
                 "rows that differ"

@@ -64,7 +64,7 @@ def test_two_strengths_are_two_penalties(rows):
     assert model.lam_ == (1e-4, 1e-2)
     several = KreinLogistic(CosineMap(), regularizer="two").fit(X, y)
     assert several.lams_.shape == (30, 2)
-    assert several.scores_.min() <= KreinLogistic(CosineMap()).fit(X, y).scores_.min() * 1.001
+    assert several.scores_.min() <= KreinLogistic(CosineMap()).fit(X, y).scores_.min() * 1.05  # of a finer grid
 
 
 def test_probabilities(rows):

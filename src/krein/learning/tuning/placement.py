@@ -18,6 +18,7 @@ __all__ = ["SCALINGS", "NormalScores", "Placement", "normal_scores", "scaled_col
 SCALINGS = ("standard", "minmax", "none")
 _ROUNDED = 4.0 * np.finfo(np.float64).eps  # of a column's largest value: what rounding cannot tell from a constant
 _DOWN = 2.0**-200  # takes any float to where sums and products of some are floats
+_SMALLEST_SHARE = 1e-300  # of the rows
 _KNOTS = 257  # of a column: a step between scores is then 1/30 of a standard deviation
 
 
@@ -81,8 +82,8 @@ def _line(column: np.ndarray, share: np.ndarray) -> np.ndarray:
     """Knots and scores of one column, shape (2, n_knots)."""
     values, group = np.unique(column, return_inverse=True)
     each = np.bincount(group, share)
-    # the last sum may be above 1 by rounding, half of the last share below it never is
-    scores = ndtri(np.cumsum(each) - 0.5 * each)
+    # a share may be so small that sums do not see it, and the last sum may be above 1 by rounding: no score is infinite
+    scores = ndtri(np.clip(np.cumsum(each) - 0.5 * each, _SMALLEST_SHARE, 1.0 - np.finfo(np.float64).epsneg))
     if values.size > _KNOTS:
         wanted = np.searchsorted(scores, np.linspace(scores[0], scores[-1], _KNOTS))
         kept = np.unique(np.minimum(wanted, values.size - 1))

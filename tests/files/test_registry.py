@@ -112,7 +112,8 @@ def test_tags(tag):
 
 @pytest.mark.parametrize("cls", sorted(concrete(SavableMixin), key=str), ids=lambda cls: cls.__name__)
 def test_every_estimator_is_registered(cls):
-    assert entry_of(cls) is not None
+    # the arms of the reproduction are fitted and forgotten
+    assert (entry_of(cls) is None) == cls.__module__.startswith("krein.paper.")
 
 
 @pytest.mark.parametrize(

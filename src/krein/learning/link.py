@@ -65,9 +65,9 @@ class Link:
     >>> import numpy as np
     >>> from krein.learning.link import Link
     >>> np.exp(Link(20.0, 1.0)(np.array([[0.0], [0.5], [1.0]]))).round(3)
-    array([[0.5 , 0.5 ],
-           [0.25, 0.75],
-           [0.03, 0.97]])
+    array([[0.5  , 0.5  ],
+           [0.25 , 0.75 ],
+           [0.033, 0.967]])
     """
 
     bend: float

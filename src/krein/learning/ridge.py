@@ -8,10 +8,9 @@ from typing import final
 
 import numpy as np
 import scipy.sparse as sp
-from scipy import linalg
 
 from krein.features import RowMap
-from krein.learning.chosen_features import MapSource
+from krein.learning.chosen_features import KnownFeatures, MapSource
 from krein.learning.kernel_model import fit_kernel_model
 from krein.learning.leave_one_out import left_out_model
 from krein.learning.leaves.local import LocalModel, LocalTask, fit_local, plan_local
@@ -157,18 +156,15 @@ def _with_left_out(found: RidgeFit, features: RowMap, options: RidgeOptions, pro
     assert found.sums is not None
     Z, Y, weight = _probed(found, features, probe)
     sums = found.sums.everything().centered(intercept=options.intercept)
-    penalty = sums.weight * np.where(features.signature > 0, *found.lam)
-    kind = "sym" if options.regularizer == "krein" else "pos"
-    system = sums.gram + np.diag(penalty * features.signature if kind == "sym" else penalty)
-    try:
-        inner = linalg.solve(system, (Z - sums.mean).T, assume_a=kind, check_finite=False)
-    except linalg.LinAlgError:  # λ below rounding: rows are as good as interpolated, and nothing is known of others
-        return replace(found, probe=probe)
-    hat = np.einsum("ij,ji->i", Z - sums.mean, inner) + (1.0 / sums.weight if options.intercept else 0.0)
-    hat = np.minimum(hat * (np.minimum(weight, 1.0) if sums.counts else weight), _LARGEST_HAT)[:, None]
-    fitted = Z @ found.model.coef.T + found.model.intercept
-    left_out = LeftOut((fitted - hat * Y) / (1.0 - hat), Y, weight)
-    return replace(found, left_out=left_out, probe=probe)
+    coef, constant = found.model.coef, found.model.intercept
+    if options.regularizer != "krein":
+        model = left_out_model(KnownFeatures(features.signature), sums, found.lam, coef, constant)
+        return replace(found, left_out=LeftOut(model(Z, Y, weight), Y, weight), probe=probe)
+    system = sums.gram + np.diag(sums.weight * found.lam[0] * features.signature)  # indefinite, with the same formula
+    hat = np.einsum("ij,ji->i", Z - sums.mean, np.linalg.solve(system, (Z - sums.mean).T))
+    hat = (hat + (1.0 / sums.weight if options.intercept else 0.0)) * (1.0 if sums.counts else weight)
+    hat = np.minimum(hat, _LARGEST_HAT)[:, None]
+    return replace(found, left_out=LeftOut((Z @ coef.T + constant - hat * Y) / (1.0 - hat), Y, weight), probe=probe)
 
 
 def _way_of_solving(solver: str, rows: RowSource, look: Look, source: MapSource, options: RidgeOptions) -> str:

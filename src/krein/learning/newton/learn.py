@@ -102,14 +102,15 @@ def learn_machine(
     size = look.n_rows * features.signature.size * look.X.dtype.itemsize
     whole = rows.matrix() if size <= _MEMORY_BYTES else None
     sampled = whole is None or look.n_rows > labeled.CHOICE_ROWS
+    choosing = candidates.follow_ridge or not candidates.single
     if whole is not None:
         every = _merged(LabeledRows.of(*whole, targets), look)
         Z = all_features(features, every.X)
-    if sampled:  # what is chosen is chosen on some rows
+    if sampled and choosing:  # what is chosen is chosen on some rows
         some = sample.head(labeled.CHOICE_ROWS)
         some = some if look.pairwise else some.merged()
         Z_some = all_features(features, some.X)
-    else:
+    elif choosing:
         some, Z_some = every, Z
     if candidates.follow_ridge:
         total = ridge_total(Z_some, some, machine.n_classes)
